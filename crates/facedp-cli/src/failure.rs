@@ -1,0 +1,49 @@
+//! How a run ends: 0 done, 1 something failed, 2 usage.
+
+use std::fmt::Display;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Why a command stopped.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command line asks for something impossible.
+    Usage(anyhow::Error),
+    /// The work could not be done.
+    Work(anyhow::Error),
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Failure::Work(error)
+    }
+}
+
+impl Failure {
+    /// A usage error in the words of `error`.
+    pub fn usage(error: impl Into<anyhow::Error>) -> Self {
+        Failure::Usage(error.into())
+    }
+
+    /// Says what went wrong and turns it into the exit code.
+    pub fn report(self) -> ExitCode {
+        let (code, error) = match self {
+            Failure::Usage(error) => (2, error),
+            Failure::Work(error) => (1, error),
+        };
+        complain(format_args!("error: {error:#}"));
+        ExitCode::from(code)
+    }
+}
+
+/// A line on standard error; a closed one is nobody's fault.
+pub fn complain(message: impl Display) {
+    let _ = writeln!(std::io::stderr().lock(), "{message}");
+}
+
+/// A line on standard output. A reader that closes early (`| head`) ends the program quietly.
+pub fn say(message: impl Display) {
+    if writeln!(std::io::stdout().lock(), "{message}").is_err() {
+        std::process::exit(0);
+    }
+}

@@ -1,0 +1,30 @@
+//! The program `facedp`.
+
+mod args;
+mod check;
+mod failure;
+mod files;
+mod model;
+mod photo;
+mod plan;
+mod progress;
+mod protect;
+mod train;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let done = match args.command {
+        Command::Protect(command) => protect::run(&command, &args.output),
+        Command::Check(command) => check::run(&command, &args.output),
+        Command::Plan(command) => plan::run(&command, &args.output),
+        Command::Train(command) => train::run(&command, &args.output),
+    };
+    done.unwrap_or_else(Failure::report)
+}

@@ -1,0 +1,163 @@
+//! `facedp plan`: what a method will do, before any photo.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Context;
+use facedp::receipt::unit;
+use facedp::{Claim, FeatureModel, Method, PlanReport, Preset, Ranking, Sensitivity};
+use serde::Serialize;
+
+use crate::args::{Output, Plan as PlanArgs};
+use crate::failure::{Failure, say};
+use crate::model;
+
+/// One row of the table, one object of the JSON.
+#[derive(Serialize)]
+struct Row {
+    method: Preset,
+    basis: &'static str,
+    ranking: Ranking,
+    features: usize,
+    epsilon: f64,
+    epsilon_unit: &'static str,
+    geometric_p: f64,
+    sensitivity: Sensitivity,
+    seconds: f64,
+    #[serde(flatten)]
+    report: PlanReport,
+    claim: Claim,
+    model_sha256: String,
+}
+
+pub fn run(args: &PlanArgs, output: &Output) -> Result<ExitCode, Failure> {
+    let model = model::load(args.method.model.as_deref())?;
+    let presets = if args.all { Preset::ALL.to_vec() } else { vec![args.method.method] };
+    let rows = presets
+        .into_iter()
+        .map(|preset| row(&model, args.method.resolve(preset, model.features())))
+        .collect::<Result<Vec<_>, _>>()?;
+    if output.json {
+        let text = match rows.as_slice() {
+            [only] if !args.all => serde_json::to_string_pretty(only),
+            rows => serde_json::to_string_pretty(rows),
+        };
+        say(text.context("JSON")?);
+    } else if !output.quiet {
+        say(if args.all { table(&rows) } else { rows.iter().map(list).collect() });
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(model: &Arc<FeatureModel>, method: Method) -> Result<Row, Failure> {
+    let start = Instant::now();
+    let plan = facedp::Plan::new(Arc::clone(model), method).map_err(Failure::usage)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let method = plan.method();
+    Ok(Row {
+        method: method.preset,
+        basis: method.basis.name(),
+        ranking: method.ranking,
+        features: method.features,
+        epsilon: method.epsilon.get(),
+        epsilon_unit: unit(method.sensitivity),
+        geometric_p: method.geometric_p,
+        sensitivity: method.sensitivity,
+        seconds,
+        report: plan.report().clone(),
+        claim: plan.claim(),
+        model_sha256: model.hash().to_owned(),
+    })
+}
+
+/// What stands where a value depends on the photo.
+const UNKNOWN: &str = "depends on the photo";
+
+fn list(row: &Row) -> String {
+    let report = &row.report;
+    let shown = |value: Option<f64>, digits: usize| {
+        value.map_or(UNKNOWN.to_owned(), |v| format!("{v:.digits$}"))
+    };
+    let count = |value: Option<usize>| value.map_or(UNKNOWN.to_owned(), |v| v.to_string());
+    let mut lines = vec![
+        ("method", row.method.to_string()),
+        ("basis", row.basis.to_owned()),
+        ("ranking", row.ranking.to_string()),
+        ("features", row.features.to_string()),
+        ("epsilon", format!("{} ({})", row.epsilon, row.epsilon_unit)),
+        ("budget_spent", format!("{:.10}", report.budget_spent)),
+        ("budget_in_grey_levels", shown(report.budget_in_grey_levels, 0)),
+        ("cost", shown(report.cost, 2)),
+        ("psnr_of_expected_mse", shown(report.psnr_of_expected_mse, 2)),
+        ("bound_psnr", format!("{:.2}", report.bound_psnr)),
+        ("gap", shown(report.gap, 5)),
+        ("iterations", count(report.iterations)),
+        ("seconds", format!("{:.3}", row.seconds)),
+        ("support", count(report.support)),
+        ("prob_full_support", report.prob_full_support.map_or(UNKNOWN.to_owned(), chance)),
+        ("energy_below_g01", shown(report.energy_below_g01, 4)),
+    ];
+    if let (Some(f1), Some(f2)) = (report.f1, report.f2) {
+        lines.extend([("f1", format!("{f1:.2e}")), ("f2", format!("{f2:.2e}"))]);
+    }
+    lines.push(("claim", row.claim.in_words().to_owned()));
+    let lines: Vec<String> =
+        lines.iter().map(|(name, value)| format!("{name:<22} {value}")).collect();
+    lines.join("\n")
+}
+
+fn table(rows: &[Row]) -> String {
+    let Some(first) = rows.first() else { return String::new() };
+    let mut text = format!(
+        "epsilon {} ({}), p {}, {} features; best possible under this accounting {:.2} dB\n\n\
+         {:<12} {:<6} {:<10} {:>8} {:>9} {:>11} {:>6} {:>8} {:>8} {:>9} {:>9}\n",
+        first.epsilon,
+        first.epsilon_unit,
+        first.geometric_p,
+        first.features,
+        first.report.bound_psnr,
+        "method",
+        "basis",
+        "ranking",
+        "PSNR dB",
+        "gap",
+        "budget",
+        "steps",
+        "seconds",
+        "support",
+        "P(full)",
+        "rare",
+    );
+    for row in rows {
+        let report = &row.report;
+        let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        text += &format!(
+            "{:<12} {:<6} {:<10} {:>8.2} {:>9} {:>11.9} {:>6} {:>8.3} {:>8} {:>9} {:>8.1}%\n",
+            row.method,
+            row.basis,
+            row.ranking,
+            number(report.psnr_of_expected_mse),
+            small(number(report.gap)),
+            report.budget_spent,
+            report.iterations.unwrap_or(0),
+            row.seconds,
+            report.support.unwrap_or(0),
+            chance(number(report.prob_full_support)),
+            100.0 * number(report.energy_below_g01),
+        );
+    }
+    text += "\nPSNR is that of the expected squared error; P(full) the chance that a draw reaches \
+             every coefficient\nof the support; rare the share of the energy at ranks that under \
+             1 % of draws reach.\n";
+    text + "Claim of each: " + first.claim.in_words() + "."
+}
+
+/// A gap, short at both ends.
+fn small(gap: f64) -> String {
+    if gap < 100.0 { format!("{gap:.4}") } else { format!("{gap:.1e}") }
+}
+
+fn chance(p: f64) -> String {
+    if p < 1e-3 { format!("{p:.1e}") } else { format!("{p:.4}") }
+}

@@ -1,0 +1,132 @@
+//! `facedp train`: a feature model from a folder of identities.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, anyhow};
+use facedp::{FeatureModel, Plane, TrainingSet};
+use rayon::prelude::*;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::args::{Identities, Output, Train};
+use crate::failure::{Failure, complain, say};
+use crate::files::{self, Readers};
+use crate::photo::{Photo, chip};
+use crate::progress;
+
+/// Pictures decoded at once, so that memory holds only a few uncompressed ones.
+const BATCH: usize = 256;
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    model: &'a Path,
+    sha256: &'a str,
+    bytes: usize,
+    features: usize,
+    size: usize,
+    pictures: usize,
+    identities: usize,
+    failed: usize,
+}
+
+pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
+    if !args.aligned {
+        return Err(Failure::usage(anyhow!(
+            "whole photos are not supported yet: pass --aligned if the pictures are face crops"
+        )));
+    }
+    let mut set = TrainingSet::new(args.size).map_err(Failure::usage)?;
+    if args.output.exists() && !args.force {
+        let path = args.output.display();
+        return Err(anyhow!("{path} exists already: choose another name or pass --force").into());
+    }
+    let pictures = list(&args.dir, args.identities)?;
+    let bar = progress::bar(pictures.len(), "reading", output);
+    let mut failed = 0;
+    for batch in pictures.chunks(BATCH) {
+        let chips: Vec<anyhow::Result<Plane>> =
+            batch.par_iter().map(|(_, path)| read_chip(path, args)).collect();
+        for ((identity, _), chip) in batch.iter().zip(chips) {
+            match chip {
+                Ok(chip) => set.push(identity, &chip).context("training set")?,
+                Err(error) => {
+                    failed += 1;
+                    bar.suspend(|| complain(format_args!("skipped: {error:#}")));
+                }
+            }
+            bar.inc(1);
+        }
+    }
+    bar.finish_and_clear();
+
+    let bar = progress::bar(1, "fitting", output);
+    let file = FeatureModel::fit(&set, args.features, &args.source)
+        .with_context(|| format!("{}", args.dir.display()))?;
+    let model = FeatureModel::from_bytes(&file).context("the model just fitted")?;
+    bar.finish_and_clear();
+    files::write_whole(&args.output, &file, Readers::Usual)?;
+
+    let summary = Summary {
+        model: &args.output,
+        sha256: model.hash(),
+        bytes: file.len(),
+        features: model.features(),
+        size: model.side(),
+        pictures: set.len(),
+        identities: set.identities(),
+        failed,
+    };
+    if output.json {
+        say(serde_json::to_string(&summary).context("JSON")?);
+    } else if !output.quiet {
+        say(format_args!(
+            "{}: {} features of {}x{} chips, from {} pictures of {} people ({} bytes, sha256 {})",
+            args.output.display(),
+            summary.features,
+            summary.size,
+            summary.size,
+            summary.pictures,
+            summary.identities,
+            summary.bytes,
+            summary.sha256,
+        ));
+    }
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Every picture of the chosen people, with the person's name.
+fn list(dir: &Path, identities: Identities) -> anyhow::Result<Vec<(String, PathBuf)>> {
+    let mut pictures = Vec::new();
+    for folder in files::entries(dir)?.into_iter().filter(|path| path.is_dir()) {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if chosen(&name, identities) {
+            let inside = files::entries(&folder)?.into_iter().filter(|p| files::is_picture(p));
+            pictures.extend(inside.map(|path| (name.clone(), path)));
+        }
+    }
+    if pictures.is_empty() {
+        return Err(anyhow!(
+            "{}: no pictures in folders of people (DIR/NAME/*.jpg, .png, .webp)",
+            dir.display()
+        ));
+    }
+    Ok(pictures)
+}
+
+/// Splits people into two halves by their name, for good and everywhere alike.
+fn chosen(name: &str, identities: Identities) -> bool {
+    let hash = Sha256::digest(name.as_bytes());
+    let odd = hash.last().is_some_and(|byte| byte & 1 == 1);
+    match identities {
+        Identities::All => true,
+        Identities::Odd => odd,
+        Identities::Even => !odd,
+    }
+}
+
+fn read_chip(path: &Path, args: &Train) -> anyhow::Result<Plane> {
+    let photo = Photo::read(path)?;
+    let square = photo.centre(args.crop).with_context(|| format!("{}", path.display()))?;
+    Ok(chip(&photo.luma(), square, args.size))
+}

@@ -1,0 +1,156 @@
+//! Budget and cost in x-space, and the step that turns a proposal into noise scales.
+//!
+//! With `x_k = b_k^2 g_k` (the expected noise energy at rank k, halved), `Delta_i` the
+//! sensitivities and `w_ik^2` the squared weights:
+//!
+//! ```text
+//! feature variance (halved)  v_i(x) = sum_k w_ik^2 x_k
+//! budget                     eps(x) = sum_i Delta_i / sqrt(v_i)             paper eq. 4.1
+//! cost                       f(x)   = sum_k x_k                             paper eq. 4.2
+//! pull of a coefficient      q_k(x) = sum_i Delta_i w_ik^2 v_i^(-3/2) = -2 d eps / d x_k
+//! ```
+//!
+//! The budget is convex in x and `eps(c^2 x) = eps(x) / c`. So a solver only proposes: whatever
+//! it says is rescaled to spend exactly `eps0`, and for the least possible cost `f*`
+//!
+//! ```text
+//! eps0 / max_k q_k  <=  f*  <=  f(x)        gap = f(x) max_k q_k / eps0 - 1
+//! ```
+
+use crate::error::{Error, Result};
+use crate::linear::dot;
+use crate::weights::Weights;
+
+/// What a solver has to satisfy: spend `epsilon` on features of these sensitivities.
+#[derive(Debug, Clone, Copy)]
+pub struct Problem<'a> {
+    /// Squared weights, one row per coefficient in play.
+    pub weights: &'a Weights,
+    /// `Delta_i`.
+    pub sensitivities: &'a [f64],
+    /// `eps0`.
+    pub epsilon: f64,
+}
+
+impl Problem<'_> {
+    /// `v_i(x)`, the halved variance of each feature's noise.
+    pub fn variances(&self, x: &[f64]) -> Vec<f64> {
+        let mut v = vec![0.0; self.weights.features()];
+        for (row, &x) in self.weights.rows().zip(x) {
+            if x > 0.0 {
+                v.iter_mut().zip(row).for_each(|(v, w)| *v += w * x);
+            }
+        }
+        v
+    }
+
+    /// `eps(x)` from the variances; infinite where a feature has none.
+    pub fn spent(&self, variances: &[f64]) -> f64 {
+        self.sensitivities.iter().zip(variances).map(|(delta, v)| delta / v.sqrt()).sum()
+    }
+
+    /// `Delta_i v_i^(-3/2)`: what one unit of feature variance is worth.
+    pub fn worth(&self, variances: &[f64]) -> Vec<f64> {
+        self.sensitivities.iter().zip(variances).map(|(delta, v)| delta / (v * v.sqrt())).collect()
+    }
+
+    /// `f` after rescaling x to spend exactly `epsilon`.
+    pub fn cost_at_budget(&self, x: &[f64]) -> f64 {
+        let spent = self.spent(&self.variances(x)) / self.epsilon;
+        x.iter().sum::<f64>() * spent * spent
+    }
+
+    /// How far x, rescaled to the budget, can at most be from the least cost (relative).
+    pub fn gap(&self, x: &[f64]) -> f64 {
+        let variances = self.variances(x);
+        let worth = self.worth(&variances);
+        let most = self.weights.rows().map(|row| dot(row, &worth)).fold(0.0, f64::max);
+        // f q is invariant under scaling but for one factor of the budget.
+        x.iter().sum::<f64>() * most / self.spent(&variances) - 1.0
+    }
+
+    /// The least cost that any additive noise can have under this accounting:
+    /// `(sum_i Delta_i^(2/3))^3 / eps0^2`, since `sum_i w_ik^2 <= 1`.
+    pub fn subspace_bound(&self) -> f64 {
+        let sum: f64 = self.sensitivities.iter().map(|delta| delta.cbrt().powi(2)).sum();
+        sum.powi(3) / (self.epsilon * self.epsilon)
+    }
+}
+
+/// Laplace scales by rank that spend a budget exactly.
+///
+/// Only [`Scales::spend`] makes them, so that no noise can be drawn whose cost in budget is not
+/// accounted for. Scales are whole multiples of a power of two (the grid of the discrete
+/// Laplace sampler), rounded up: the budget spent never exceeds the one given.
+#[derive(Debug, Clone)]
+pub struct Scales {
+    units: Vec<u64>,
+    grid: f64,
+    spent: f64,
+    energy: Vec<f64>,
+}
+
+/// Bits that the smallest scale gets on the grid, so that rounding costs next to nothing.
+const FINE_BITS: i32 = 44;
+/// Bits that the largest scale may take.
+const MOST_BITS: i32 = 60;
+
+impl Scales {
+    /// Rescales a proposal `x` (by rank, as the rows of `problem`) to the budget and turns it
+    /// into scales `b_k = sqrt(x_k / g_k)`.
+    pub fn spend(problem: &Problem<'_>, x: &[f64], survivals: &[f64]) -> Result<Self> {
+        let variances = problem.variances(x);
+        if let Some(bare) = variances.iter().position(|&v| v <= 0.0) {
+            return Err(Error::Uncovered { feature: bare + 1 });
+        }
+        let factor = problem.spent(&variances) / problem.epsilon;
+        let ideal: Vec<f64> =
+            x.iter().zip(survivals).map(|(x, g)| factor * (x / g).sqrt()).collect();
+        let most = ideal.iter().copied().fold(0.0, f64::max);
+        let least = ideal.iter().copied().filter(|&b| b > 0.0).fold(f64::INFINITY, f64::min);
+        if !(most.is_finite() && least >= 1e-60 && most <= 1e60) {
+            return Err(Error::ScaleRange);
+        }
+        let bits = |b: f64| b.log2().floor() as i32;
+        let exponent = (bits(least) - FINE_BITS).max(bits(most) + 1 - MOST_BITS);
+        let grid = 2f64.powi(exponent);
+        let units: Vec<u64> = ideal.iter().map(|b| (b / grid).ceil() as u64).collect();
+        let energy: Vec<f64> = units
+            .iter()
+            .zip(survivals)
+            .map(|(&units, g)| (units as f64 * grid).powi(2) * g)
+            .collect();
+        let spent = problem.spent(&problem.variances(&energy));
+        Ok(Self { units, grid, spent, energy })
+    }
+
+    /// Scales by rank, in units of the grid.
+    pub fn units(&self) -> &[u64] {
+        &self.units
+    }
+
+    /// The grid of the noise, a power of two.
+    pub fn grid(&self) -> f64 {
+        self.grid
+    }
+
+    /// `b_k` of the rank at `index` (rank minus one).
+    pub fn scale(&self, index: usize) -> f64 {
+        self.units[index] as f64 * self.grid
+    }
+
+    /// `eps(b)`: what these scales spend.
+    pub fn spent(&self) -> f64 {
+        self.spent
+    }
+
+    /// `x_k = b_k^2 g_k` by rank.
+    pub fn energy(&self) -> &[f64] {
+        &self.energy
+    }
+
+    /// `f`, half the expected energy of the noise.
+    pub fn cost(&self) -> f64 {
+        self.energy.iter().sum()
+    }
+}

@@ -1,0 +1,283 @@
+//! Fitting eigenfaces and what is measured on the training set.
+
+use std::collections::BTreeMap;
+
+use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, Mat, MatRef, Par, Side};
+use half::f16;
+
+use super::{FeatureModel, Provenance, file};
+use crate::error::{Error, Result};
+use crate::linear::dot;
+use crate::plane::Plane;
+
+/// Face chips with the person in each.
+#[derive(Debug, Clone)]
+pub struct TrainingSet {
+    side: usize,
+    /// Chips one after the other. Eight-bit grey levels lose nothing here.
+    chips: Vec<f32>,
+    people: Vec<usize>,
+    names: BTreeMap<String, usize>,
+}
+
+impl TrainingSet {
+    /// An empty set of `side x side` chips.
+    pub fn new(side: usize) -> Result<Self> {
+        if !(8..=1024).contains(&side) || !side.is_power_of_two() {
+            return Err(Error::ChipSide(side));
+        }
+        Ok(Self { side, chips: Vec::new(), people: Vec::new(), names: BTreeMap::new() })
+    }
+
+    /// Adds a chip of the named person.
+    pub fn push(&mut self, identity: &str, chip: &Plane) -> Result<()> {
+        chip.require_size(self.side, self.side)?;
+        chip.require_finite()?;
+        let next = self.names.len();
+        let person = *self.names.entry(identity.to_owned()).or_insert(next);
+        self.people.push(person);
+        self.chips.extend(chip.data().iter().map(|&v| v as f32));
+        Ok(())
+    }
+
+    /// Pictures in the set.
+    pub fn len(&self) -> usize {
+        self.people.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.people.is_empty()
+    }
+
+    /// People in the set.
+    pub fn identities(&self) -> usize {
+        self.names.len()
+    }
+
+    fn pixels(&self) -> usize {
+        self.side * self.side
+    }
+
+    fn mean(&self) -> Vec<f64> {
+        let mut mean = vec![0.0; self.pixels()];
+        for chip in self.chips.chunks_exact(self.pixels()) {
+            mean.iter_mut().zip(chip).for_each(|(m, &v)| *m += f64::from(v));
+        }
+        mean.iter_mut().for_each(|m| *m /= self.len() as f64);
+        mean
+    }
+
+    /// A pictures x `width` block of the centred set, row by row, from column `from` on.
+    fn centred_block(&self, mean: &[f64], from: usize, width: usize) -> Vec<f64> {
+        let rows = self.chips.chunks_exact(self.pixels());
+        let centred = rows.flat_map(|chip| {
+            let mean = &mean[from..from + width];
+            chip[from..from + width].iter().zip(mean).map(|(&v, m)| f64::from(v) - m)
+        });
+        centred.collect()
+    }
+
+    /// Walks over the centred set in blocks of columns: calls `visit(first column, block)`.
+    fn for_each_block(&self, mean: &[f64], mut visit: impl FnMut(usize, MatRef<'_, f64>)) {
+        const WIDTH: usize = 1024;
+        for from in (0..self.pixels()).step_by(WIDTH) {
+            let width = WIDTH.min(self.pixels() - from);
+            let block = self.centred_block(mean, from, width);
+            visit(from, MatRef::from_row_major_slice(&block, self.len(), width));
+        }
+    }
+}
+
+/// The result of principal component analysis, before anything is rounded for storage.
+#[derive(Debug, Clone)]
+pub struct PrincipalComponents {
+    /// The mean chip.
+    pub mean: Vec<f64>,
+    /// Orthonormal components one after the other, most important first, each with its largest
+    /// entry (by size) positive.
+    pub components: Vec<f64>,
+    /// Singular values of the centred set, falling.
+    pub singular_values: Vec<f64>,
+}
+
+/// Principal components through the Gram matrix of the pictures, in f64.
+///
+/// For n pictures of M pixels: `X X^T` (n^2 M / 2 multiplications) and a full symmetric
+/// eigendecomposition (about 9 n^3), then `U = X^T V / s`.
+pub fn principal_components(set: &TrainingSet, features: usize) -> Result<PrincipalComponents> {
+    let (n, pixels) = (set.len(), set.pixels());
+    if features == 0 || n <= features {
+        let least = features + 1;
+        return Err(Error::TooFewPictures { features, least, pictures: n });
+    }
+    let mean = set.mean();
+    let mut gram = Mat::<f64>::zeros(n, n);
+    set.for_each_block(&mean, |_, block| {
+        triangular::matmul(
+            gram.as_mut(),
+            BlockStructure::TriangularLower,
+            Accum::Add,
+            block,
+            BlockStructure::Rectangular,
+            block.transpose(),
+            BlockStructure::Rectangular,
+            1.0,
+            Par::Seq,
+        );
+    });
+    let eigen = gram.self_adjoint_eigen(Side::Lower).map_err(|_| Error::Eigen)?;
+    let values = eigen.S().column_vector();
+    // Eigenvalues rise; those within rounding of zero are not directions of the pictures.
+    let negligible = values[n - 1].max(0.0) * n as f64 * f64::EPSILON;
+    let rank = (0..n).filter(|&i| values[i] > negligible).count();
+    if rank < features {
+        return Err(Error::Rank { features, rank });
+    }
+    let singular_values: Vec<f64> = (0..features).map(|i| values[n - 1 - i].sqrt()).collect();
+    let top = Mat::from_fn(n, features, |row, i| eigen.U()[(row, n - 1 - i)] / singular_values[i]);
+
+    let mut components = vec![0.0; features * pixels];
+    set.for_each_block(&mean, |from, block| {
+        let mut part = Mat::<f64>::zeros(block.ncols(), features);
+        matmul(&mut part, Accum::Replace, block.transpose(), &top, 1.0, Par::Seq);
+        for i in 0..features {
+            let target = &mut components[i * pixels + from..][..block.ncols()];
+            target.iter_mut().zip(part.col(i).iter()).for_each(|(t, p)| *t = *p);
+        }
+    });
+    for component in components.chunks_exact_mut(pixels) {
+        let largest = component.iter().fold(0.0f64, |a, &b| if b.abs() > a.abs() { b } else { a });
+        if largest < 0.0 {
+            component.iter_mut().for_each(|c| *c = -*c);
+        }
+    }
+    Ok(PrincipalComponents { mean, components, singular_values })
+}
+
+impl FeatureModel {
+    /// Fits a model and returns it as the bytes of a model file.
+    ///
+    /// What is measured (sensitivities, boxes, radii) is measured with the eigenfaces as a
+    /// reader will have them, after rounding to f16, so [`FeatureModel::from_bytes`] gives
+    /// exactly the model that was measured.
+    pub fn fit(set: &TrainingSet, features: usize, source: &str) -> Result<Vec<u8>> {
+        if set.identities() < 2 {
+            return Err(Error::TooFewIdentities(set.identities()));
+        }
+        let found = principal_components(set, features)?;
+        let pixels = set.pixels();
+        let mean: Vec<f32> = found.mean.iter().map(|&m| m as f32).collect();
+        // Entries of a unit vector are about 1/side: bring them to about 1, where f16 is finest.
+        let stored: Vec<f16> =
+            found.components.iter().map(|&c| f16::from_f64(c * set.side as f64)).collect();
+        let eigenfaces = file::restore(&stored, pixels)?;
+
+        let projected = project_all(set, &mean, &eigenfaces);
+        let columns: Vec<&[f64]> = projected.chunks_exact(set.len()).collect();
+        let sensitivities: Vec<f64> =
+            columns.iter().map(|f| between_people(f, &set.people)).collect();
+        let boxes: Vec<[f64; 2]> = columns.iter().map(|f| quantile_box(f)).collect();
+        let radii: Vec<f64> = columns.iter().map(|f| within_people(f, &set.people)).collect();
+        let someone_twice = set.len() > set.identities();
+        let provenance = Provenance {
+            source: source.to_owned(),
+            pictures: set.len(),
+            identities: set.identities(),
+        };
+        file::write(&file::Content {
+            side: set.side,
+            mean,
+            eigenfaces: stored,
+            singular_values: found.singular_values,
+            sensitivities,
+            boxes,
+            radii: someone_twice.then_some(radii),
+            provenance,
+        })
+    }
+}
+
+/// Every feature of every picture, feature by feature.
+fn project_all(set: &TrainingSet, mean: &[f32], eigenfaces: &[f64]) -> Vec<f64> {
+    let pixels = set.pixels();
+    let features = eigenfaces.len() / pixels;
+    let mut projected = vec![0.0; features * set.len()];
+    let mut centred = vec![0.0; pixels];
+    for (n, chip) in set.chips.chunks_exact(pixels).enumerate() {
+        for ((c, &v), &m) in centred.iter_mut().zip(chip).zip(mean) {
+            *c = f64::from(v) - f64::from(m);
+        }
+        for (i, face) in eigenfaces.chunks_exact(pixels).enumerate() {
+            projected[i * set.len() + n] = dot(face, &centred);
+        }
+    }
+    projected
+}
+
+/// Smallest and largest value of each person.
+fn ranges(feature: &[f64], people: &[usize]) -> BTreeMap<usize, (f64, f64)> {
+    let mut ranges = BTreeMap::new();
+    for (&value, &person) in feature.iter().zip(people) {
+        let range = ranges.entry(person).or_insert((value, value));
+        *range = (range.0.min(value), range.1.max(value));
+    }
+    ranges
+}
+
+/// The largest difference between two pictures of different people.
+fn between_people(feature: &[f64], people: &[usize]) -> f64 {
+    let mut widest = 0.0f64;
+    // The extremes of those seen so far against each newcomer.
+    let mut seen: Option<(f64, f64)> = None;
+    for (low, high) in ranges(feature, people).into_values() {
+        if let Some((least, most)) = seen {
+            widest = widest.max(high - least).max(most - low);
+        }
+        seen = Some(seen.map_or((low, high), |(l, h)| (l.min(low), h.max(high))));
+    }
+    widest
+}
+
+/// The largest difference between two pictures of one person.
+fn within_people(feature: &[f64], people: &[usize]) -> f64 {
+    ranges(feature, people).values().map(|(low, high)| high - low).fold(0.0, f64::max)
+}
+
+/// The 0.5 % and 99.5 % quantiles, rounded outwards to whole grey levels.
+fn quantile_box(feature: &[f64]) -> [f64; 2] {
+    let mut sorted = feature.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
+    [at(0.005).floor(), at(0.995).ceil()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_between_and_within_people() {
+        let feature = [0.0, 10.0, 4.0, 5.0, 3.0];
+        let people = [0, 0, 1, 1, 2];
+        assert_eq!(between_people(&feature, &people), 7.0); // 10 against 3, not 10 against 0
+        assert_eq!(within_people(&feature, &people), 10.0);
+    }
+
+    #[test]
+    fn between_people_equals_all_pairs() {
+        let feature: Vec<f64> = (0..40).map(|i| f64::from(i * 37 % 101)).collect();
+        let people: Vec<usize> = (0..40).map(|i| i % 7).collect();
+        let mut widest = 0.0f64;
+        for i in 0..40 {
+            for j in 0..i {
+                if people[i] != people[j] {
+                    widest = widest.max((feature[i] - feature[j]).abs());
+                }
+            }
+        }
+        assert_eq!(between_people(&feature, &people), widest);
+    }
+}

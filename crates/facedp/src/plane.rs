@@ -1,0 +1,88 @@
+//! A rectangle of grey levels.
+
+use crate::error::{Error, Result};
+
+/// A rectangle of real numbers, row by row: grey levels 0..=255, noise, or coefficients.
+///
+/// Values are not rounded or clamped here; that happens when a picture is written.
+///
+/// ```
+/// use facedp::Plane;
+/// let plane = Plane::new(2, 2, vec![1.0, 2.0, 3.0, 5.0])?;
+/// assert_eq!(plane.row(1), [3.0, 5.0]);
+/// # Ok::<(), facedp::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plane {
+    width: usize,
+    height: usize,
+    data: Vec<f64>,
+}
+
+impl Plane {
+    /// Wraps row-major data.
+    pub fn new(width: usize, height: usize, data: Vec<f64>) -> Result<Self> {
+        let expected = width.saturating_mul(height);
+        if data.len() != expected {
+            return Err(Error::PlaneData { width, height, expected, found: data.len() });
+        }
+        Ok(Self { width, height, data })
+    }
+
+    /// A plane of zeros.
+    pub fn zeros(width: usize, height: usize) -> Self {
+        Self { width, height, data: vec![0.0; width * height] }
+    }
+
+    /// Pixels in a row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Number of rows.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// All values, row by row.
+    pub fn data(&self) -> &[f64] {
+        &self.data
+    }
+
+    /// All values, row by row, to change.
+    pub fn data_mut(&mut self) -> &mut [f64] {
+        &mut self.data
+    }
+
+    /// One row.
+    pub fn row(&self, y: usize) -> &[f64] {
+        &self.data[y * self.width..(y + 1) * self.width]
+    }
+
+    /// Sum of squares: the energy, which every orthonormal basis preserves.
+    pub fn energy(&self) -> f64 {
+        self.data.iter().map(|v| v * v).sum()
+    }
+
+    /// Fails unless `other` has the same size.
+    pub fn require_same_size(&self, other: &Plane) -> Result<()> {
+        other.require_size(self.width, self.height)
+    }
+
+    /// Fails unless the plane has the given size.
+    pub fn require_size(&self, expected_width: usize, expected_height: usize) -> Result<()> {
+        if (self.width, self.height) == (expected_width, expected_height) {
+            return Ok(());
+        }
+        let (width, height) = (self.width, self.height);
+        Err(Error::PlaneSize { expected_width, expected_height, width, height })
+    }
+
+    /// Fails if any value is NaN or infinite.
+    pub fn require_finite(&self) -> Result<()> {
+        match self.data.iter().position(|v| !v.is_finite()) {
+            Some(index) => Err(Error::NotFinite { index }),
+            None => Ok(()),
+        }
+    }
+}

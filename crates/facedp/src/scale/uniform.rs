@@ -1,0 +1,8 @@
+//! One scale for all ranks: the paper's plain RDP, and its two comparison methods.
+
+use super::Proposal;
+
+/// `b_k = 1`, so `x_k = g_k`.
+pub fn solve(survivals: &[f64]) -> Proposal {
+    Proposal::closed(survivals.to_vec())
+}
