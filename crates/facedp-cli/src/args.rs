@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 
+use anyhow::anyhow;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use facedp::scale::Solver;
 use facedp::{Basis, Epsilon, Method, Preset, Ranking, Sensitivity};
+
+use crate::failure::Failure;
 
 /// Add ranked differential privacy noise to face pictures before they are published.
 ///
@@ -34,6 +37,7 @@ pub struct Args {
 
 /// How results are shown.
 #[derive(ClapArgs)]
+#[command(next_help_heading = "Output")]
 pub struct Output {
     /// Print results as JSON
     #[arg(long, global = true)]
@@ -76,8 +80,6 @@ pub struct Protect {
     /// Use the centre N x N pixels of each picture, not its largest centre square
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub crop: Option<u32>,
-    #[command(flatten)]
-    pub method: MethodArgs,
     /// Repeatable noise for experiments; whoever knows the seed can take the noise off again
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -90,6 +92,8 @@ pub struct Protect {
     /// Pictures worked on at once [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
+    #[command(flatten)]
+    pub method: MethodArgs,
 }
 
 /// Compare a picture with its original: PSNR, SSIM, variance.
@@ -128,11 +132,11 @@ support                coefficients that can get noise
 prob_full_support      chance that a draw reaches all of them
 energy_below_g01       share of the energy at ranks that under 1 % of draws reach")]
 pub struct Plan {
+    /// One table of the six methods
+    #[arg(long, conflicts_with_all = ["method", "basis", "ranking", "levels", "significance", "eta"])]
+    pub all: bool,
     #[command(flatten)]
     pub method: MethodArgs,
-    /// One table of the six methods
-    #[arg(long, conflicts_with_all = ["method", "basis", "ranking", "levels"])]
-    pub all: bool,
 }
 
 /// Fit a feature model (eigenfaces) on a folder of identities.
@@ -155,8 +159,9 @@ pub struct Train {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub crop: Option<u32>,
     /// Number of features
-    #[arg(long, value_name = "N", default_value_t = 64)]
-    pub features: usize,
+    #[arg(long, value_name = "N", default_value_t = 64,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub features: u32,
     /// Side of the face chips in pixels, a power of two
     #[arg(long, value_name = "N", default_value_t = 128)]
     pub size: usize,
@@ -189,6 +194,7 @@ pub enum BasisName {
 
 /// Which method, and its parameters.
 #[derive(ClapArgs)]
+#[command(next_help_heading = "Method")]
 pub struct MethodArgs {
     /// How the noise is spread
     #[arg(long, default_value_t = Preset::RdpOptimal, value_parser = names::<Preset>(Preset::NAMES))]
@@ -231,7 +237,9 @@ pub struct MethodArgs {
 
 impl MethodArgs {
     /// The method these options describe, for a model of that many features.
-    pub fn resolve(&self, preset: Preset, available: usize) -> Method {
+    ///
+    /// An option that the method does not have is an error, not something to pass over.
+    pub fn resolve(&self, preset: Preset, available: usize) -> Result<Method, Failure> {
         let mut method = preset.method(self.epsilon, self.features.unwrap_or(available));
         method.geometric_p = self.geometric_p;
         method.sensitivity = self.sensitivity;
@@ -242,18 +250,27 @@ impl MethodArgs {
             Some(BasisName::Haar) => method.basis = Basis::Haar { levels: None },
             None => {}
         }
-        if let Basis::Haar { levels } = &mut method.basis {
-            *levels = self.levels;
+        match (&mut method.basis, self.levels) {
+            (Basis::Haar { levels }, given) => *levels = given,
+            (_, None) => {}
+            (other, Some(_)) => return Err(misplaced("--levels", "the Haar basis", other.name())),
         }
-        match &mut method.solver {
-            Solver::Na { significance } => {
-                *significance = self.significance.unwrap_or(*significance);
-            }
-            Solver::Lmgd { eta, .. } => *eta = self.eta.unwrap_or(*eta),
-            Solver::Uniform | Solver::Optimal { .. } => {}
+        match (&mut method.solver, self.significance) {
+            (Solver::Na { significance }, Some(given)) => *significance = given,
+            (other, Some(_)) => return Err(misplaced("--significance", "rdp-na", other.name())),
+            (_, None) => {}
         }
-        method
+        match (&mut method.solver, self.eta) {
+            (Solver::Lmgd { eta, .. }, Some(given)) => *eta = given,
+            (other, Some(_)) => return Err(misplaced("--eta", "rdp-lmgd", other.name())),
+            (_, None) => {}
+        }
+        Ok(method)
     }
+}
+
+fn misplaced(option: &str, owner: &str, found: &str) -> Failure {
+    Failure::usage(anyhow!("{option} belongs to {owner}, not to `{found}`: leave it out"))
 }
 
 /// A parser that lists the names in the help and hands them to the library.

@@ -36,7 +36,7 @@ pub fn run(args: &PlanArgs, output: &Output) -> Result<ExitCode, Failure> {
     let presets = if args.all { Preset::ALL.to_vec() } else { vec![args.method.method] };
     let rows = presets
         .into_iter()
-        .map(|preset| row(&model, args.method.resolve(preset, model.features())))
+        .map(|preset| row(&model, args.method.resolve(preset, model.features())?))
         .collect::<Result<Vec<_>, _>>()?;
     if output.json {
         let text = match rows.as_slice() {

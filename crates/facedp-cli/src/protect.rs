@@ -64,7 +64,7 @@ pub fn run(args: &Protect, output: &Output) -> Result<ExitCode, Failure> {
     }
     let start = Instant::now();
     let model = model::load(args.method.model.as_deref())?;
-    let method = args.method.resolve(args.method.method, model.features());
+    let method = args.method.resolve(args.method.method, model.features())?;
     let plan = Plan::new(model, method).map_err(Failure::usage)?;
     let jobs = jobs(files::collect(&args.paths, &args.output)?, &args.output);
     let pool = rayon::ThreadPoolBuilder::new()

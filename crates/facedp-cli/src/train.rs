@@ -61,7 +61,7 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
     bar.finish_and_clear();
 
     let bar = progress::bar(1, "fitting", output);
-    let file = FeatureModel::fit(&set, args.features, &args.source)
+    let file = FeatureModel::fit(&set, args.features as usize, &args.source)
         .with_context(|| format!("{}", args.dir.display()))?;
     let model = FeatureModel::from_bytes(&file).context("the model just fitted")?;
     bar.finish_and_clear();

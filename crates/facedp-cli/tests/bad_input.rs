@@ -1,0 +1,150 @@
+//! Bad input: each case ends with a clear message and exit code, without a panic, and leaves no
+//! file behind.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::fs;
+
+use support::{facedp, files_below, workshop};
+
+/// Arguments, exit code, and words that the message must hold.
+type Case = (&'static [&'static str], i32, &'static [&'static str]);
+
+const CASES: &[Case] = &[
+    // Budgets and parameters.
+    (&["plan", "--epsilon", "0"], 2, &["--epsilon", "'0'", "above 0"]),
+    (&["plan", "--epsilon", "-1"], 2, &["--epsilon", "'-1'", "above 0"]),
+    (&["plan", "--epsilon", "NaN"], 2, &["--epsilon", "'NaN'", "finite"]),
+    (&["plan", "--epsilon", "inf"], 2, &["--epsilon", "'inf'", "finite"]),
+    (&["plan", "--epsilon", "much"], 2, &["--epsilon", "'much'", "not a number"]),
+    (&["plan", "--epsilon", "1e-200"], 2, &["epsilon", "range"]),
+    (&["plan", "--geometric-p", "0"], 2, &["--geometric-p", "'0'", "between 0 and 1"]),
+    (&["plan", "--geometric-p", "1"], 2, &["--geometric-p", "'1'", "between 0 and 1"]),
+    (&["plan", "--geometric-p", "-0.5"], 2, &["--geometric-p", "'-0.5'", "between 0 and 1"]),
+    (&["plan", "--geometric-p", "NaN"], 2, &["--geometric-p", "'NaN'", "between 0 and 1"]),
+    (&["plan", "--features", "65"], 2, &["64 features", "65"]),
+    (&["plan", "--features", "0"], 2, &["64 features", "not 0"]),
+    (&["plan", "--method", "rdp-lmgd", "--ranking", "amplitude"], 2, &["amplitude", "lmgd", "use"]),
+    (&["plan", "--ranking", "amplitude"], 2, &["amplitude", "optimal", "use"]),
+    (&["plan", "--method", "rdp", "--ranking", "energy"], 2, &["energy", "uniform", "use"]),
+    (&["plan", "--method", "magic"], 2, &["magic", "rdp-optimal"]),
+    (&["plan", "--method", "rdp-lmgd", "--eta", "2"], 2, &["eta", "0.01", "2"]),
+    (&["plan", "--method", "rdp-na", "--significance", "2"], 2, &["significance", "2"]),
+    (&["plan", "--levels", "9"], 2, &["Haar levels", "9", "1..=7"]),
+    (&["plan", "--method", "rdp", "--eta", "0.1"], 2, &["--eta", "rdp-lmgd"]),
+    (&["plan", "--method", "rdp", "--significance", "0.1"], 2, &["--significance", "rdp-na"]),
+    (&["plan", "--basis", "dct", "--levels", "3"], 2, &["--levels", "Haar"]),
+    // Models.
+    (&["plan", "--model", "nowhere"], 1, &["nowhere", "No such file"]),
+    (&["plan", "--model", "text.jpg"], 1, &["text.jpg", "not a facedp model", "facedp train"]),
+    (&["plan", "--model", "damaged.safetensors"], 1, &["damaged.safetensors", "damaged"]),
+    (&["plan", "--model", "cut.safetensors"], 1, &["cut.safetensors", "not a facedp model"]),
+    (&["plan", "--model", "foreign.safetensors"], 1, &["foreign.safetensors", "another kind"]),
+    // Training.
+    (&["train", "people", "-o", "m"], 2, &["not supported yet", "--aligned"]),
+    (&["train", "people", "-o", "m", "--aligned", "--size", "100"], 2, &["power of two", "100"]),
+    (&["train", "people", "-o", "m", "--aligned", "--size", "0"], 2, &["power of two", "0"]),
+    (&["train", "empty", "-o", "m", "--aligned"], 1, &["empty", "no pictures"]),
+    (&["train", "nowhere", "-o", "m", "--aligned"], 1, &["nowhere"]),
+    (&["train", "one", "-o", "m", "--aligned", "--features", "4"], 1, &["one", "2 identities"]),
+    (&["train", "people", "-o", "m", "--aligned"], 1, &["64 features", "12"]),
+    (&["train", "people", "-o", "m", "--aligned", "--features", "0"], 2, &["--features", "0"]),
+    (&["train", "people", "-o", "face.png/m", "--aligned", "--features", "4"], 1, &["face.png/m"]),
+    (&["train", "people", "-o", "face.png", "--aligned", "--features", "4"], 1, &["exists"]),
+    (&["train", "people", "-o", "m", "--aligned", "--crop", "65"], 1, &["65", "64x64"]),
+    // Pictures.
+    (
+        &["protect", "face.png", "-o", "out"],
+        2,
+        &["whole photos are not supported yet", "--aligned"],
+    ),
+    (&["protect", "text.jpg", "-o", "out", "--aligned"], 1, &["text.jpg", "JPEG, PNG, WebP"]),
+    (&["protect", "cut.png", "-o", "out", "--aligned"], 1, &["cut.png", "damaged"]),
+    (&["protect", "nowhere.png", "-o", "out", "--aligned"], 1, &["nowhere.png", "No such file"]),
+    (&["protect", "empty", "-o", "out", "--aligned"], 1, &["empty", "no pictures"]),
+    (&["protect", "face.png", "-o", "face.png/out", "--aligned"], 1, &["face.png/out"]),
+    (&["protect", "face.png", "-o", ".", "--aligned"], 1, &["face.png", "overwrite its original"]),
+    (&["protect", "face.png", "-o", ".", "--aligned", "--force"], 1, &["overwrite its original"]),
+    (&["protect", "face.png", "-o", "out", "--aligned", "--crop", "500"], 1, &["500", "128x128"]),
+    (&["protect", "tiny.png", "-o", "out", "--aligned"], 1, &["tiny.png", "at least"]),
+    (&["protect", "-o", "out", "--aligned"], 2, &["PATHS"]),
+    (&["check", "face.png", "text.jpg"], 1, &["text.jpg", "JPEG, PNG, WebP"]),
+    (&["check", "face.png", "big.jpg"], 1, &["big.jpg", "128x128", "300x200"]),
+    (&["check", "tiny.png", "tiny.png"], 1, &["tiny.png", "at least 7x7"]),
+    (&["check", "empty", "face.png"], 1, &["empty"]),
+];
+
+#[test]
+fn every_case_fails_clearly_and_leaves_nothing() {
+    let folder = workshop();
+    let path = folder.path();
+    let model =
+        fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/eigenfaces.safetensors"))
+            .unwrap();
+    let mut damaged = model.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 4;
+    fs::write(path.join("damaged.safetensors"), damaged).unwrap();
+    fs::write(path.join("cut.safetensors"), &model[..model.len() / 2]).unwrap();
+    let header = r#"{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}"#;
+    let foreign = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), b"x"].concat();
+    fs::write(path.join("foreign.safetensors"), foreign).unwrap();
+    let picture = fs::read(path.join("face.png")).unwrap();
+    fs::write(path.join("cut.png"), &picture[..picture.len() / 2]).unwrap();
+    support::grey(4, 0).save(path.join("tiny.png")).unwrap();
+
+    let before = files_below(path);
+    for (args, code, words) in CASES {
+        let outcome = facedp(path, args);
+        let shown = format!("{args:?}\n{}{}", outcome.stdout, outcome.stderr);
+        assert_eq!(outcome.code, *code, "{shown}");
+        assert!(!outcome.stderr.contains("panicked"), "{shown}");
+        for word in *words {
+            assert!(outcome.stderr.contains(word), "no {word:?} in {shown}");
+        }
+        assert_eq!(files_below(path), before, "{shown}");
+    }
+    assert_eq!(fs::read(path.join("face.png")).unwrap(), picture, "an original was changed");
+}
+
+#[test]
+fn one_bad_file_does_not_stop_the_others() {
+    let folder = workshop();
+    let path = folder.path();
+    let outcome =
+        facedp(path, &["protect", "text.jpg", "face.png", "big.jpg", "-o", "out", "--aligned"]);
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stderr.contains("text.jpg"), "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("2 of 3 pictures"), "{}", outcome.stdout);
+    assert_eq!(files_below(&path.join("out")), ["big.png", "face.png"]);
+
+    fs::copy(path.join("text.jpg"), path.join("people/Ada/bad.jpg")).unwrap();
+    let outcome = facedp(
+        path,
+        &["train", "people", "-o", "m", "--aligned", "--features", "4", "--size", "32"],
+    );
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stderr.contains("bad.jpg"), "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("12 pictures of 4 people"), "{}", outcome.stdout);
+}
+
+#[test]
+fn results_are_replaced_only_by_force_and_never_by_each_other() {
+    let folder = workshop();
+    let path = folder.path();
+    let args = ["protect", "face.png", "-o", "out", "--aligned", "--seed", "1"];
+    assert_eq!(facedp(path, &args).code, 0);
+    let again = facedp(path, &args);
+    assert_eq!(again.code, 1);
+    assert!(again.stderr.contains("exists already") && again.stderr.contains("--force"));
+    assert_eq!(facedp(path, &[args.as_slice(), &["--force"]].concat()).code, 0);
+
+    fs::create_dir(path.join("twins")).unwrap();
+    support::grey(64, 1).save(path.join("twins/a.png")).unwrap();
+    support::grey(64, 2).save(path.join("twins/a.jpg")).unwrap();
+    let twins = facedp(path, &["protect", "twins", "-o", "out", "--aligned"]);
+    assert_eq!(twins.code, 1);
+    assert!(twins.stderr.contains("rename one"), "{}", twins.stderr);
+    assert!(twins.stdout.contains("1 of 2 pictures"), "{}", twins.stdout);
+}

@@ -1,0 +1,250 @@
+//! The commands as a user meets them.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::fs;
+
+use support::{facedp, facedp_json, files_below, workshop};
+
+#[test]
+fn plan_prints_every_promised_field() {
+    let folder = workshop();
+    let plan = &facedp_json(folder.path(), &["plan", "--method", "rdp-lmgd"])[0];
+    for field in [
+        "method",
+        "basis",
+        "ranking",
+        "features",
+        "epsilon",
+        "budget_spent",
+        "cost",
+        "psnr_of_expected_mse",
+        "bound_psnr",
+        "gap",
+        "iterations",
+        "seconds",
+        "support",
+        "prob_full_support",
+        "energy_below_g01",
+        "f1",
+        "f2",
+    ] {
+        assert!(!plan[field].is_null(), "no {field} in {plan}");
+    }
+    assert_eq!(plan["claim"], "paper-accounting");
+    let all = &facedp_json(folder.path(), &["plan", "--all", "--features", "16"])[0];
+    let names: Vec<&str> =
+        all.as_array().unwrap().iter().map(|row| row["method"].as_str().unwrap()).collect();
+    assert_eq!(names, ["pixel-dp", "dct-dp", "rdp", "rdp-na", "rdp-lmgd", "rdp-optimal"]);
+    for row in all.as_array().unwrap() {
+        assert!((row["budget_spent"].as_f64().unwrap() - 0.2).abs() < 1e-9, "{row}");
+    }
+    let table = facedp(folder.path(), &["plan", "--all"]).stdout;
+    assert!(names.iter().all(|name| table.contains(name)), "{table}");
+    assert!(table.contains("not a differential privacy guarantee"), "{table}");
+
+    let unknown =
+        &facedp_json(folder.path(), &["plan", "--method", "rdp", "--ranking", "amplitude"])[0];
+    assert!(unknown["cost"].is_null());
+    assert_eq!(unknown["claim"], "none");
+}
+
+#[test]
+fn protect_writes_noise_and_says_what_it_did() {
+    let folder = workshop();
+    let path = folder.path();
+    // A budget small enough that the noise is well above rounding.
+    let args = [
+        "protect",
+        "face.png",
+        "big.jpg",
+        "-o",
+        "out",
+        "--aligned",
+        "--epsilon",
+        "0.01",
+        "--seed",
+        "3",
+        "--receipt",
+    ];
+    let lines = facedp_json(path, &args);
+    assert_eq!(lines.len(), 3, "a line a file and a summary");
+    let summary = &lines[2]["summary"];
+    assert_eq!((summary["files"].as_u64(), summary["failed"].as_u64()), (Some(2), Some(0)));
+    assert_eq!(summary["claim"], "none", "seeded noise claims nothing");
+    for field in ["psnr_mean_mse", "psnr_median", "ssim_mean", "unchanged", "seconds"] {
+        assert!(summary[field].is_number(), "no {field} in {summary}");
+    }
+    assert_eq!(files_below(&path.join("out")), ["big.png", "face.png"]);
+    assert_eq!(files_below(&path.join("out.receipts")), ["big.png.json", "face.png.json"]);
+
+    // What protect reports is what check finds.
+    let face = lines.iter().find(|line| line["file"] == "face.png").unwrap();
+    let check = &facedp_json(path, &["check", "face.png", "out/face.png"])[0];
+    for field in ["psnr", "psnr_paper", "ssim", "ssim_wang", "variance"] {
+        assert_eq!(face[field], check[field], "{field}");
+    }
+
+    // Colour: the same change on all three channels, but for clipping; size kept, and nothing
+    // outside the centre square.
+    let before = image::open(path.join("big.jpg")).unwrap().to_rgb8();
+    let after = image::open(path.join("out/big.png")).unwrap().to_rgb8();
+    assert_eq!(before.dimensions(), after.dimensions());
+    let mut changed = 0;
+    for ((x, _, a), b) in before.enumerate_pixels().zip(after.pixels()) {
+        let moved: Vec<i32> = (0..3).map(|c| i32::from(b[c]) - i32::from(a[c])).collect();
+        assert!(moved.iter().all(|m| *m == moved[0]), "channels differ: {moved:?}");
+        assert!((50..250).contains(&x) || moved[0] == 0, "changed outside the square");
+        changed += usize::from(moved[0] != 0);
+    }
+    assert!(changed > 1000, "only {changed} pixels changed");
+
+    // The same seed gives the same pictures, whatever the number of workers.
+    let mut again = args;
+    again[4] = "again";
+    facedp_json(path, &[again.as_slice(), &["--jobs", "1"]].concat());
+    for name in ["face.png", "big.png"] {
+        let [a, b] = ["out", "again"].map(|d| fs::read(path.join(d).join(name)).unwrap());
+        assert_eq!(a, b, "{name}");
+    }
+}
+
+#[test]
+fn without_a_seed_every_run_differs_and_the_claim_is_the_papers() {
+    let folder = workshop();
+    let path = folder.path();
+    for out in ["a", "b"] {
+        let args =
+            ["protect", "face.png", "-o", out, "--aligned", "--epsilon", "0.001", "--receipt"];
+        let outcome = facedp(path, &args);
+        assert_eq!(outcome.code, 0);
+        assert!(outcome.stdout.contains("not a differential privacy guarantee"));
+        for word in ["private", "protected"] {
+            assert!(!outcome.stdout.contains(word), "{}", outcome.stdout);
+        }
+    }
+    let [a, b] = ["a/face.png", "b/face.png"].map(|file| fs::read(path.join(file)).unwrap());
+    assert_ne!(a, b);
+    let receipt = fs::read(path.join("a.receipts/face.png.json")).unwrap();
+    let receipt: facedp::Receipt = serde_json::from_slice(&receipt).unwrap();
+    assert_eq!(receipt.public.claim, facedp::Claim::PaperAccounting);
+    assert_eq!(receipt.private.noisy_features.len(), 64);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |file: &str| fs::metadata(path.join(file)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode("a.receipts/face.png.json"), 0o600);
+        assert_eq!(mode("a.receipts"), 0o700);
+        assert_eq!(mode("a/face.png") & 0o444, 0o444, "results are readable as usual");
+    }
+}
+
+#[test]
+fn folders_keep_their_structure_and_results_are_not_taken_as_input() {
+    let folder = workshop();
+    let path = folder.path();
+    for run in 0..2 {
+        let outcome =
+            facedp(path, &["protect", "people", "-o", "people/out", "--aligned", "--force"]);
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        assert!(outcome.stdout.contains("12 of 12 pictures"), "run {run}: {}", outcome.stdout);
+    }
+    assert!(path.join("people/out/Ada/0.png").exists());
+}
+
+#[test]
+fn alpha_sixteen_bits_and_grey_survive() {
+    let folder = workshop();
+    let path = folder.path();
+    let deep = image::ImageBuffer::<image::LumaA<u16>, _>::from_fn(96, 64, |x, y| {
+        image::LumaA([20_000 + 100 * x as u16, 1000 * y as u16])
+    });
+    image::DynamicImage::ImageLumaA16(deep.clone()).save(path.join("deep.png")).unwrap();
+    let args =
+        ["protect", "deep.png", "-o", "out", "--aligned", "--epsilon", "0.01", "--seed", "1"];
+    assert_eq!(facedp(path, &args).code, 0);
+    let image::DynamicImage::ImageLumaA16(after) = image::open(path.join("out/deep.png")).unwrap()
+    else {
+        panic!("the sample type changed");
+    };
+    assert_ne!(deep, after);
+    for (a, b) in deep.pixels().zip(after.pixels()) {
+        assert_eq!(a[1], b[1], "alpha changed");
+    }
+}
+
+#[test]
+fn a_trained_model_works_for_planning_and_protecting() {
+    let folder = workshop();
+    let path = folder.path();
+    let train = [
+        "train",
+        "people",
+        "-o",
+        "my.safetensors",
+        "--aligned",
+        "--features",
+        "4",
+        "--size",
+        "32",
+        "--source",
+        "waves",
+    ];
+    let summary = &facedp_json(path, &train)[0];
+    assert_eq!((summary["pictures"].as_u64(), summary["identities"].as_u64()), (Some(12), Some(4)));
+    let plan = &facedp_json(path, &["plan", "--model", "my.safetensors"])[0];
+    assert_eq!(plan["features"], 4);
+    assert_eq!(plan["model_sha256"], summary["sha256"]);
+    let protect = ["protect", "face.png", "-o", "out", "--aligned", "--model", "my.safetensors"];
+    assert_eq!(facedp(path, &protect).code, 0);
+
+    // The last bit of SHA-256: Ada and Grace are odd, Emmy and Lise even.
+    for (half, names) in [("odd", ["Ada", "Grace"]), ("even", ["Emmy", "Lise"])] {
+        let out = format!("{half}.safetensors");
+        let args = ["train", "people", "-o", &out, "--aligned", "--features", "2", "--size", "32"];
+        let by_hash =
+            facedp_json(path, &[args.as_slice(), &["--identities", half]].concat())[0].clone();
+        assert_eq!(by_hash["identities"], 2);
+        for name in names {
+            let to = path.join(half).join(name);
+            fs::create_dir_all(&to).unwrap();
+            for file in fs::read_dir(path.join("people").join(name)).unwrap() {
+                let file = file.unwrap();
+                fs::copy(file.path(), to.join(file.file_name())).unwrap();
+            }
+        }
+        let args =
+            ["train", half, "-o", "x", "--aligned", "--features", "2", "--size", "32", "--force"];
+        assert_eq!(facedp_json(path, &args)[0]["sha256"], by_hash["sha256"]);
+    }
+}
+
+#[test]
+fn equal_pictures_have_no_finite_psnr() {
+    let folder = workshop();
+    let check = &facedp_json(folder.path(), &["check", "face.png", "face.png"])[0];
+    assert!(check["psnr"].is_null() && check["psnr_paper"].is_null());
+    assert_eq!((check["ssim"].as_f64(), check["variance"].as_f64()), (Some(1.0), Some(0.0)));
+    let text = facedp(folder.path(), &["check", "face.png", "face.png"]).stdout;
+    assert!(text.contains("equal"), "{text}");
+}
+
+/// Help texts are part of the product: a change shows up here. `UPDATE_HELP=1 cargo test` writes
+/// them anew.
+#[test]
+fn help_texts_are_as_recorded() {
+    let folder = workshop();
+    for command in [&[][..], &["protect"], &["check"], &["plan"], &["train"]] {
+        let outcome = facedp(folder.path(), &[command, &["--help"]].concat());
+        assert_eq!(outcome.code, 0);
+        let name = command.first().unwrap_or(&"facedp");
+        let recorded = format!("{}/tests/help/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+        if std::env::var_os("UPDATE_HELP").is_some() {
+            fs::create_dir_all(format!("{}/tests/help", env!("CARGO_MANIFEST_DIR"))).unwrap();
+            fs::write(&recorded, &outcome.stdout).unwrap();
+        }
+        let expected = fs::read_to_string(&recorded).unwrap_or_default();
+        assert_eq!(outcome.stdout, expected.replace('\r', ""), "help of {name} changed");
+    }
+}

@@ -1,0 +1,98 @@
+//! Running the program and making small pictures for it.
+#![allow(missing_docs, dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use image::{GrayImage, Luma, Rgb, RgbImage};
+use tempfile::TempDir;
+
+/// What a run of the program left.
+pub struct Outcome {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs `facedp` in a folder.
+pub fn facedp(folder: &Path, args: &[&str]) -> Outcome {
+    let output = Command::new(env!("CARGO_BIN_EXE_facedp"))
+        .args(args)
+        .current_dir(folder)
+        .env("COLUMNS", "100")
+        .output()
+        .unwrap();
+    Outcome {
+        code: output.status.code().expect("ended by a signal"),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Runs `facedp`, which must succeed, and parses the JSON lines it prints.
+pub fn facedp_json(folder: &Path, args: &[&str]) -> Vec<serde_json::Value> {
+    let outcome = facedp(folder, &[args, &["--json"]].concat());
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let stream = serde_json::Deserializer::from_str(&outcome.stdout);
+    stream.into_iter().collect::<Result<_, _>>().unwrap()
+}
+
+/// A grey level that varies smoothly, differently for each `variant`.
+fn level(x: u32, y: u32, variant: u32) -> u8 {
+    let (x, y, v) = (f64::from(x), f64::from(y), f64::from(variant));
+    let wave = (x * (0.05 + 0.01 * v) + v).sin() + (y * (0.07 + 0.013 * v)).cos();
+    (128.0 + 50.0 * wave) as u8
+}
+
+pub fn grey(side: u32, variant: u32) -> GrayImage {
+    GrayImage::from_fn(side, side, |x, y| Luma([level(x, y, variant)]))
+}
+
+pub fn colour(width: u32, height: u32, variant: u32) -> RgbImage {
+    RgbImage::from_fn(width, height, |x, y| {
+        Rgb([level(x, y, variant), level(y, x, variant), level(x + y, y, variant)])
+    })
+}
+
+/// A folder with pictures for all tests:
+///
+/// ```text
+/// face.png  big.jpg  text.jpg  empty/  people/{Ada,Emmy,Grace,Lise}/N.png  one/Ada/N.png
+/// ```
+pub fn workshop() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| -> PathBuf {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        path
+    };
+    grey(128, 0).save(at("face.png")).unwrap();
+    colour(300, 200, 1).save(at("big.jpg")).unwrap();
+    fs::write(at("text.jpg"), "this is no picture").unwrap();
+    fs::create_dir(at("empty")).unwrap();
+    for variant in 0..12 {
+        let name = ["Ada", "Emmy", "Grace", "Lise"][variant as usize % 4];
+        grey(64, variant).save(at(&format!("people/{name}/{variant}.png"))).unwrap();
+        grey(64, variant).save(at(&format!("one/Ada/{variant}.png"))).unwrap();
+    }
+    folder
+}
+
+/// Every file below a folder, by its path from there.
+pub fn files_below(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.push(path.strip_prefix(folder).unwrap().to_str().unwrap().replace('\\', "/"));
+            }
+        }
+    }
+    found.sort();
+    found
+}

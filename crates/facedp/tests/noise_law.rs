@@ -1,0 +1,107 @@
+//! The laws of the noise against their closed forms, with stated false-reject rates.
+//!
+//! Each test rejects a correct sampler with a probability of at most `FALSE_REJECT` (over the
+//! choice of seed; the seeds are fixed, so a test that passes goes on passing).
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use facedp::Geometric;
+use facedp::noise::{discrete_laplace, experiment};
+
+const FALSE_REJECT: f64 = 1e-6;
+
+/// Pearson's statistic of `draws` integers against `Pr[x]`, and the value it exceeds with a
+/// probability of at most `FALSE_REJECT`: for a chi-square variable with d degrees of freedom
+/// `Pr[X >= d + 2 sqrt(d c) + 2c] <= e^-c` (Laurent and Massart 2000).
+fn chi_square(draws: &[i128], probability: impl Fn(i128) -> f64) -> (f64, f64) {
+    let n = draws.len() as f64;
+    // One bin per value as long as at least 100 are expected there; the two tails are bins too.
+    let reach = (0..).find(|&x| n * probability(x) < 100.0).unwrap() - 1;
+    let count = |keep: &dyn Fn(i128) -> bool| draws.iter().filter(|x| keep(**x)).count() as f64;
+    let mut bins: Vec<(f64, f64)> =
+        (-reach..=reach).map(|x| (count(&|d| d == x), n * probability(x))).collect();
+    let tail = n * (1.0 - (-reach..=reach).map(&probability).sum::<f64>()) / 2.0;
+    bins.push((count(&|d| d < -reach), tail));
+    bins.push((count(&|d| d > reach), tail));
+    let statistic = bins.iter().map(|(seen, due)| (seen - due).powi(2) / due).sum();
+    let (d, c) = ((bins.len() - 1) as f64, -FALSE_REJECT.ln());
+    (statistic, d + 2.0 * (d * c).sqrt() + 2.0 * c)
+}
+
+/// `Pr[x] = (1-q)/(1+q) q^|x|` with `q = e^(-1/t)`.
+fn closed_form(t: f64) -> impl Fn(i128) -> f64 {
+    let q = (-1.0 / t).exp();
+    move |x| (1.0 - q) / (1.0 + q) * q.powf(x.unsigned_abs() as f64)
+}
+
+#[test]
+fn discrete_laplace_has_its_closed_form_probabilities() {
+    for t in [1u64, 2, 3, 10, 40] {
+        let mut random = experiment(t, "discrete laplace");
+        let draws: Vec<i128> = (0..300_000).map(|_| discrete_laplace(t, &mut random)).collect();
+        let (statistic, critical) = chi_square(&draws, closed_form(t as f64));
+        assert!(statistic < critical, "scale {t}: {statistic} against {critical}");
+        // The test must be able to fail: a scale 2 % off does not pass.
+        let (statistic, critical) = chi_square(&draws, closed_form(1.02 * t as f64));
+        assert!(statistic > critical, "no power at scale {t}: {statistic} against {critical}");
+    }
+}
+
+/// The largest distance of an empirical distribution function from the true one exceeds this
+/// with a probability of at most `FALSE_REJECT` (Dvoretzky-Kiefer-Wolfowitz, Massart 1990).
+fn dkw(n: usize) -> f64 {
+    ((2.0 / FALSE_REJECT).ln() / (2.0 * n as f64)).sqrt()
+}
+
+#[test]
+fn at_large_scales_it_is_the_laplace_law() {
+    // The scales that plans use: 44 to 60 bits.
+    for bits in [20u32, 44, 60] {
+        let t = (1u64 << bits) - 3;
+        let n = 200_000;
+        let mut random = experiment(u64::from(bits), "large scales");
+        let mut draws: Vec<f64> =
+            (0..n).map(|_| discrete_laplace(t, &mut random) as f64 / t as f64).collect();
+        draws.sort_unstable_by(f64::total_cmp);
+        let law = |x: f64| if x < 0.0 { 0.5 * x.exp() } else { 1.0 - 0.5 * (-x).exp() };
+        let distance = |scale: f64| {
+            let at = |(i, x): (usize, &f64)| (law(x / scale) - (i as f64 + 0.5) / n as f64).abs();
+            draws.iter().enumerate().map(at).fold(0.0, f64::max)
+        };
+        assert!(distance(1.0) < dkw(n), "{bits} bits: {}", distance(1.0));
+        assert!(distance(1.05) > dkw(n), "no power: {}", distance(1.05));
+    }
+}
+
+#[test]
+fn no_scale_means_no_noise() {
+    assert_eq!(discrete_laplace(0, &mut experiment(1, "zero")), 0);
+}
+
+#[test]
+fn geometric_numbers_follow_their_survival_function() {
+    for (p, n) in [(0.02, 16384), (0.3, 5), (1e-6, 1000), (0.999, 16384), (1e-300, 7)] {
+        let law = Geometric::new(p, n).unwrap();
+        let mut random = experiment(3, "geometric");
+        let draws = 200_000;
+        let mut reached = vec![0usize; n + 2];
+        for _ in 0..draws {
+            let k = law.sample(&mut random);
+            assert!((1..=n).contains(&k));
+            reached[k] += 1;
+        }
+        for k in (1..=n).rev() {
+            reached[k] += reached[k + 1];
+            let seen = reached[k] as f64 / draws as f64;
+            let expected = law.survival(k);
+            assert!((seen - expected).abs() < dkw(draws), "p {p}, k {k}: {seen} not {expected}");
+        }
+    }
+}
+
+#[test]
+fn streams_of_an_experiment_differ_by_label_and_repeat_by_seed() {
+    let first = |seed, label| discrete_laplace(1 << 40, &mut experiment(seed, label));
+    assert_eq!(first(1, "a"), first(1, "a"));
+    assert_ne!(first(1, "a"), first(1, "b"));
+    assert_ne!(first(1, "a"), first(2, "a"));
+}
