@@ -234,7 +234,7 @@ def time_python(work, seconds):
     start = time.perf_counter()
     work()
     once = time.perf_counter() - start
-    calls = int(min(max(0.01 / once, 1), 1e5))
+    calls = int(min(max(0.001 / once, 1), 1e5))
     batches = [once] if once > seconds else []
     while not batches or time.perf_counter() - start < seconds:
         batch = time.perf_counter()

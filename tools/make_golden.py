@@ -162,31 +162,32 @@ def geometric():
 
     p is the exact value of the double. Values have 30 digits, in strings because doubles do not.
     """
-    ranks = [1, 2, 3, 5, 16, 128, 300, 1000, 8192, 16384]
+    ranks = [1, 2, 3, 5, 16, 128, 300, 1000, 8192, 16384, 500_000]
+    laws = [(p, n) for p in [0.02, 0.3, 1e-6, 0.9] for n in [16384, 5]]
+    laws.append((1e-6, 1024 * 1024))  # the largest chip: ln(1 - p) must not lose digits
     cases = []
     with decimal.localcontext(prec=120):
-        for p in [0.02, 0.3, 1e-6, 0.9]:
-            for n in [16384, 5]:
-                sums, q, weight = [], 1 - Decimal(p), Decimal(1)
-                for _ in range(n):
-                    sums.append(weight)
-                    weight *= q
-                for k in reversed(range(n - 1)):
-                    sums[k] += sums[k + 1]
-                law = [tail / sums[0] for tail in sums]
-                # Doubles end at about 1e-308.
-                kept = [k for k in range(1, n + 1) if k in ranks or k == n]
-                kept = [k for k in kept if law[k - 1] > Decimal("1e-300")]
-                # How many ranks get noise; unknown where rounding decides (0.1^12 for p = 0.9).
-                least = Decimal("1e-12")
-                close = any(abs(g / least - 1) < Decimal("1e-9") for g in law)
-                cases.append({
-                    "p": p,
-                    "n": n,
-                    "noisy_ranks": None if close else sum(g >= least for g in law),
-                    "k": kept,
-                    "survival": [f"{law[k - 1]:.29e}" for k in kept],
-                })
+        for p, n in laws:
+            q, law = 1 - Decimal(p), [Decimal(1)]
+            for _ in range(n - 1):
+                law.append(law[-1] * q)
+            for k in reversed(range(n - 1)):
+                law[k] += law[k + 1]
+            total = law[0]
+            law = [tail / total for tail in law]
+            # Doubles end at about 1e-308.
+            kept = [k for k in range(1, n + 1) if k in ranks or k == n]
+            kept = [k for k in kept if law[k - 1] > Decimal("1e-300")]
+            # How many ranks get noise; unknown where rounding decides (0.1^12 for p = 0.9).
+            least, margin = Decimal("1e-12"), Decimal("1e-21")
+            close = any(abs(g - least) < margin for g in law)
+            cases.append({
+                "p": p,
+                "n": n,
+                "noisy_ranks": None if close else sum(g >= least for g in law),
+                "k": kept,
+                "survival": [f"{law[k - 1]:.29e}" for k in kept],
+            })
     return [], cases
 
 

@@ -209,7 +209,7 @@ fn geometric_law_is_exact() {
         /// 30 digits, more than a JSON number keeps.
         survival: Vec<String>,
     }
-    let cases: Vec<Case> = cases(include_str!("golden/geometric.json"), 8);
+    let cases: Vec<Case> = cases(include_str!("golden/geometric.json"), 9);
     let mut compared = 0;
     for &Case { p, n, noisy_ranks, ref k, ref survival } in &cases {
         assert_eq!(k.len(), survival.len());
@@ -224,6 +224,6 @@ fn geometric_law_is_exact() {
             assert_eq!(law.survivals().len(), ranks, "p = {p}, n = {n}");
         }
     }
-    assert_eq!(compared, 51);
-    assert_eq!(cases.iter().filter(|c| c.noisy_ranks.is_some()).count(), 7);
+    assert_eq!(compared, 63);
+    assert_eq!(cases.iter().filter(|c| c.noisy_ranks.is_some()).count(), 8);
 }
