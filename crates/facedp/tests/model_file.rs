@@ -52,7 +52,8 @@ fn what_is_measured_holds_for_the_features_as_read() {
             model.project(&Plane::new(8, 8, pixels).unwrap(), 6).unwrap()
         })
         .collect();
-    for i in 0..6 {
+    let measured = model.sensitivities().iter().zip(model.radii().unwrap());
+    for (i, (sensitivity, radius)) in measured.enumerate() {
         let (mut across, mut within) = (0.0f64, 0.0f64);
         for a in 0..20 {
             for b in 0..a {
@@ -61,8 +62,8 @@ fn what_is_measured_holds_for_the_features_as_read() {
                 *widest = widest.max(apart);
             }
         }
-        assert!((across - model.sensitivities()[i]).abs() < 1e-9);
-        assert!((within - model.radii().unwrap()[i]).abs() < 1e-9);
+        assert!((across - sensitivity).abs() < 1e-9);
+        assert!((within - radius).abs() < 1e-9);
     }
 }
 

@@ -1,0 +1,239 @@
+//! The pipeline: plan in public, execute in private.
+//!
+//! ```text
+//! model, method --Plan::new--> ranking + scales        no photo anywhere
+//! chip, noise   --protect----> K, sparse noise, plane  the only place that sees a photo
+//! ```
+//!
+//! Everything is linear, so the photo is never transformed: the noise is drawn on the ranked
+//! coefficients, brought to pixels by one sparse inverse transform, and added. Only the
+//! amplitude ranking reads the photo's coefficients, and for it nothing is claimed.
+
+mod release;
+mod report;
+
+pub use release::Release;
+pub use report::PlanReport;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use rand_core::CryptoRng;
+
+use crate::basis::Transform;
+use crate::budget::{Problem, Scales};
+use crate::error::{Error, Result};
+use crate::features::FeatureModel;
+use crate::geometric::Geometric;
+use crate::method::{Method, Sensitivity};
+use crate::noise::discrete_laplace;
+use crate::plane::Plane;
+use crate::rank::{self, Ranking};
+use crate::receipt::Claim;
+use crate::scale::{Proposal, Solver, lmgd, na, optimal, uniform};
+use crate::weights::Weights;
+
+/// Everything decided from public things: model, method and budget. Built once for many photos.
+pub struct Plan {
+    method: Method,
+    model: Arc<FeatureModel>,
+    transform: Box<dyn Transform>,
+    law: Geometric,
+    sensitivities: Vec<f64>,
+    spread: Spread,
+    report: PlanReport,
+}
+
+/// How noise is spread over coefficients: known in public, or only once the photo is.
+enum Spread {
+    Public(Ranked),
+    ByAmplitude { weights: Weights, survivals: Vec<f64> },
+}
+
+/// Coefficients in the order of their ranks, with their scales.
+#[derive(Clone)]
+struct Ranked {
+    order: Vec<u32>,
+    scales: Scales,
+}
+
+impl Plan {
+    /// Decides ranking and scales. Sees no photo.
+    pub fn new(model: Arc<FeatureModel>, method: Method) -> Result<Self> {
+        method.validate()?;
+        let (wanted, available) = (method.features, model.features());
+        if !(1..=available).contains(&wanted) {
+            return Err(Error::Features { wanted, available });
+        }
+        let transform = method.basis.transform(model.side(), model.side())?;
+        let law = Geometric::new(method.geometric_p, model.pixels())?;
+        let survivals = law.survivals();
+        let sensitivities = sensitivities(&model, &method);
+        let weights = Weights::new(model.eigenfaces(), model.pixels(), wanted, &*transform);
+        let epsilon = method.epsilon.get();
+        let all = Problem { weights: &weights, sensitivities: &sensitivities, epsilon };
+        let public = match method.ranking {
+            Ranking::Amplitude => None,
+            Ranking::Influence => {
+                let order = rank::by_influence(&weights, survivals.len());
+                Some(Ranked::in_order(order, method.solver, &all, &survivals)?)
+            }
+            Ranking::Energy => Some(Ranked::by_energy(method.solver, &all, &survivals)?),
+        };
+        let (spread, report) = match public {
+            Some((ranked, proposal)) => {
+                let measured = &model.sensitivities()[..wanted];
+                let report = PlanReport::of_public(&ranked, &proposal, &all, &survivals, measured);
+                (Spread::Public(ranked), report)
+            }
+            None => {
+                let report = PlanReport::of_amplitude(&all, &model, &method);
+                (Spread::ByAmplitude { weights, survivals }, report)
+            }
+        };
+        Ok(Self { method, model, transform, law, sensitivities, spread, report })
+    }
+
+    /// Draws noise and adds it to a chip of the model's size (grey levels 0..=255). The result
+    /// is not rounded or clamped.
+    pub fn protect<R: CryptoRng + ?Sized>(&self, chip: &Plane, noise: &mut R) -> Result<Release> {
+        chip.require_size(self.model.side(), self.model.side())?;
+        let ranked = match &self.spread {
+            Spread::Public(ranked) => Cow::Borrowed(ranked),
+            Spread::ByAmplitude { weights, survivals } => {
+                Cow::Owned(self.rank_photo(chip, weights, survivals)?)
+            }
+        };
+        let geometric_number = self.law.sample(noise);
+        let scales = &ranked.scales;
+        let reached = ranked.order.iter().zip(scales.units()).take(geometric_number);
+        let sparse: Vec<(usize, f64)> = reached
+            .filter(|(_, units)| **units > 0)
+            .map(|(&k, &units)| (k as usize, discrete_laplace(units, noise) as f64 * scales.grid()))
+            .collect();
+
+        let mut added = Plane::zeros(chip.width(), chip.height());
+        self.transform.synthesise(&sparse, added.data_mut());
+        let sum = chip.data().iter().zip(added.data()).map(|(p, n)| p + n).collect();
+        let plane = Plane::new(chip.width(), chip.height(), sum)?;
+        let used = scales.units().len().min(geometric_number);
+        Ok(Release {
+            plane,
+            noise: added,
+            geometric_number,
+            theoretical_variance: (0..used).map(|k| 2.0 * scales.scale(k).powi(2)).sum(),
+            expected_variance: 2.0 * scales.cost(),
+            model: Arc::clone(&self.model),
+            features: self.method.features,
+        })
+    }
+
+    /// Ranks by amplitude and scales to the budget, inside the private part.
+    fn rank_photo(&self, chip: &Plane, weights: &Weights, survivals: &[f64]) -> Result<Ranked> {
+        chip.require_finite()?;
+        let mut coefficients = chip.data().to_vec();
+        self.transform.forward(&mut coefficients);
+        let order = rank::by_amplitude(&coefficients, survivals.len());
+        let epsilon = self.method.epsilon.get();
+        let all = Problem { weights, sensitivities: &self.sensitivities, epsilon };
+        let (ranked, _) = Ranked::in_order(order, self.method.solver, &all, survivals)?;
+        Ok(ranked)
+    }
+
+    /// The method.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Arc<FeatureModel> {
+        &self.model
+    }
+
+    /// The law of the geometric number.
+    pub fn law(&self) -> &Geometric {
+        &self.law
+    }
+
+    /// What the plan will do.
+    pub fn report(&self) -> &PlanReport {
+        &self.report
+    }
+
+    /// What may be claimed of a release of this plan made with system entropy.
+    pub fn claim(&self) -> Claim {
+        match self.spread {
+            Spread::Public(_) => Claim::PaperAccounting,
+            Spread::ByAmplitude { .. } => Claim::None,
+        }
+    }
+
+    /// Scales `b_k` by rank with their coefficients, if they are public.
+    pub fn scales(&self) -> Option<(&[u32], &Scales)> {
+        match &self.spread {
+            Spread::Public(ranked) => Some((&ranked.order, &ranked.scales)),
+            Spread::ByAmplitude { .. } => None,
+        }
+    }
+}
+
+impl Ranked {
+    /// Asks the solver for coefficients in a given order, and spends the budget on them.
+    fn in_order(
+        order: Vec<u32>,
+        solver: Solver,
+        all: &Problem<'_>,
+        survivals: &[f64],
+    ) -> Result<(Self, Proposal)> {
+        let rows = all.weights.select(&order);
+        let problem = Problem { weights: &rows, ..*all };
+        let proposal = propose(solver, &problem, all, survivals);
+        let scales = Scales::spend(&problem, &proposal.x, survivals)?;
+        Ok((Self { order, scales }, proposal))
+    }
+
+    /// Asks the solver for all coefficients, ranks them by the energy it gives each, and spends
+    /// the budget on those that get any.
+    fn by_energy(solver: Solver, all: &Problem<'_>, survivals: &[f64]) -> Result<(Self, Proposal)> {
+        let proposal = propose(solver, all, all, survivals);
+        let support = proposal.x.iter().filter(|&&x| x > 0.0).count();
+        let order = rank::largest(&proposal.x, support.min(survivals.len()));
+        let x: Vec<f64> = order.iter().map(|&k| proposal.x[k as usize]).collect();
+        let rows = all.weights.select(&order);
+        let scales = Scales::spend(&Problem { weights: &rows, ..*all }, &x, survivals)?;
+        Ok((Self { order, scales }, proposal))
+    }
+}
+
+/// Runs a solver over the coefficients of `problem`, which are some or all of those of `all`.
+fn propose(
+    solver: Solver,
+    problem: &Problem<'_>,
+    all: &Problem<'_>,
+    survivals: &[f64],
+) -> Proposal {
+    match solver {
+        Solver::Uniform => uniform::solve(survivals),
+        Solver::Na { significance } => {
+            na::solve(problem, survivals, &all.weights.peaks(), significance)
+        }
+        Solver::Lmgd { eta, max_iterations, delta } => {
+            lmgd::solve(problem, survivals, eta, max_iterations, delta)
+        }
+        Solver::Optimal { max_gap } => optimal::solve(problem, max_gap),
+    }
+}
+
+fn sensitivities(model: &FeatureModel, method: &Method) -> Vec<f64> {
+    let measured = &model.sensitivities()[..method.features];
+    match method.sensitivity {
+        Sensitivity::Measured => measured.to_vec(),
+        Sensitivity::Normalised => {
+            let sum: f64 = measured.iter().sum();
+            measured.iter().map(|delta| delta / sum).collect()
+        }
+        Sensitivity::Clipped => {
+            model.boxes()[..method.features].iter().map(|[low, high]| high - low).collect()
+        }
+    }
+}
