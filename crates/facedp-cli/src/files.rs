@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use tempfile::NamedTempFile;
 
 /// A picture to read, and its place below the output folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,35 +94,45 @@ pub enum Readers {
 /// Writes a file that appears under its name only when it is complete: temporary name in the
 /// same folder, flushed to disk, renamed. Folders are made as needed.
 pub fn write_whole(path: &Path, bytes: &[u8], readers: Readers) -> Result<()> {
-    let name = || format!("cannot write {}", path.display());
+    let write = || -> std::io::Result<()> {
+        let mut file = temporary_beside(path, readers)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Fails if a file could not be written there.
+pub fn require_writable(path: &Path) -> Result<()> {
+    let tried = temporary_beside(path, Readers::Owner).map(drop);
+    tried.with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// A file in the same folder that goes away unless it gets a name.
+fn temporary_beside(path: &Path, readers: Readers) -> std::io::Result<NamedTempFile> {
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    make_folder(folder, readers).with_context(name)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".facedp-").suffix(".part");
+    let mut folders = fs::DirBuilder::new();
+    folders.recursive(true);
+    let mut file = tempfile::Builder::new();
+    file.prefix(".facedp-").suffix(".part");
     #[cfg(unix)]
-    if readers == Readers::Usual {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(folder).with_context(name)?;
-    file.write_all(bytes).with_context(name)?;
-    file.as_file().sync_all().with_context(name)?;
-    file.persist(path).map_err(|e| e.error).with_context(name)?;
-    Ok(())
-}
-
-fn make_folder(folder: &Path, readers: Readers) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    if readers == Readers::Owner {
-        use std::os::unix::fs::DirBuilderExt;
-        builder.mode(0o700);
+    {
+        use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+        match readers {
+            Readers::Owner => folders.mode(0o700),
+            Readers::Usual => folders.mode(0o777),
+        };
+        if readers == Readers::Usual {
+            file.permissions(fs::Permissions::from_mode(0o666));
+        }
     }
     #[cfg(not(unix))]
     let _ = readers;
-    builder.create(folder)
+    folders.create(folder)?;
+    file.tempfile_in(folder)
 }

@@ -21,6 +21,9 @@ pub struct Photo {
     metadata: Vec<String>,
 }
 
+/// The largest picture that is read: 100 megapixels, several times a large camera's.
+const MOST_PIXELS: u64 = 100_000_000;
+
 /// A square part of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Square {
@@ -50,6 +53,10 @@ impl Photo {
         let mut decoder = ImageReader::with_format(Cursor::new(file), format)
             .into_decoder()
             .map_err(undecodable)?;
+        let (width, height) = decoder.dimensions();
+        if u64::from(width) * u64::from(height) > MOST_PIXELS {
+            bail!("{width}x{height} pixels are more than the {MOST_PIXELS} that facedp reads");
+        }
         let colour_profile = decoder.icc_profile().ok().flatten();
         let orientation = decoder.orientation().map_err(undecodable)?;
         let blocks = [

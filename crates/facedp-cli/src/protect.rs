@@ -25,8 +25,8 @@ use crate::progress;
 /// What was done to one file.
 #[derive(Serialize)]
 struct Done {
-    file: PathBuf,
-    output: PathBuf,
+    file: String,
+    output: String,
     /// Mean squared noise over the picture, before rounding.
     mse: f64,
     /// What the plan expects of it, for a picture of the model's size.
@@ -152,8 +152,8 @@ impl Job {
             files::write_whole(&receipts_beside(&args.output).join(name), &text, Readers::Owner)?;
         }
         Ok(Done {
-            file: path.clone(),
-            output: self.target.clone(),
+            file: path.to_string_lossy().into_owned(),
+            output: self.target.to_string_lossy().into_owned(),
             mse: lifted.energy() / luma.data().len() as f64,
             expected_mse: release.expected_variance / face.data().len() as f64,
             unchanged: original.same_pixels(&released),

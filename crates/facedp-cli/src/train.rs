@@ -20,7 +20,7 @@ const BATCH: usize = 256;
 
 #[derive(Serialize)]
 struct Summary<'a> {
-    model: &'a Path,
+    model: &'a str,
     sha256: &'a str,
     bytes: usize,
     features: usize,
@@ -42,6 +42,7 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
         return Err(anyhow!("{path} exists already: choose another name or pass --force").into());
     }
     let pictures = list(&args.dir, args.identities)?;
+    files::require_writable(&args.output)?; // before an hour of work, not after it
     let bar = progress::bar(pictures.len(), "reading", output);
     let mut failed = 0;
     for batch in pictures.chunks(BATCH) {
@@ -68,7 +69,7 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
     files::write_whole(&args.output, &file, Readers::Usual)?;
 
     let summary = Summary {
-        model: &args.output,
+        model: &args.output.to_string_lossy(),
         sha256: model.hash(),
         bytes: file.len(),
         features: model.features(),

@@ -61,6 +61,11 @@ const CASES: &[Case] = &[
     ),
     (&["protect", "text.jpg", "-o", "out", "--aligned"], 1, &["text.jpg", "JPEG, PNG, WebP"]),
     (&["protect", "cut.png", "-o", "out", "--aligned"], 1, &["cut.png", "damaged"]),
+    (
+        &["protect", "bomb.png", "-o", "out", "--aligned"],
+        1,
+        &["bomb.png", "60000x60000", "100000000"],
+    ),
     (&["protect", "nowhere.png", "-o", "out", "--aligned"], 1, &["nowhere.png", "No such file"]),
     (&["protect", "empty", "-o", "out", "--aligned"], 1, &["empty", "no pictures"]),
     (&["protect", "face.png", "-o", "face.png/out", "--aligned"], 1, &["face.png/out"]),
@@ -74,6 +79,22 @@ const CASES: &[Case] = &[
     (&["check", "tiny.png", "tiny.png"], 1, &["tiny.png", "at least 7x7"]),
     (&["check", "empty", "face.png"], 1, &["empty"]),
 ];
+
+/// The head of a PNG file that says it is huge.
+fn huge_png(side: u32) -> Vec<u8> {
+    let mut chunk = b"IHDR".to_vec();
+    chunk.extend([side.to_be_bytes(), side.to_be_bytes()].concat());
+    chunk.extend([8, 2, 0, 0, 0]); // 8 bits, RGB
+    let mut crc = u32::MAX;
+    for byte in &chunk {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            crc = (crc >> 1) ^ (0xEDB8_8320 & 0u32.wrapping_sub(crc & 1));
+        }
+    }
+    let data = b"\0\0\0\0IDAT\x35\xaf\x06\x1e";
+    [b"\x89PNG\r\n\x1a\n\0\0\0\x0d", chunk.as_slice(), &(!crc).to_be_bytes(), data].concat()
+}
 
 #[test]
 fn every_case_fails_clearly_and_leaves_nothing() {
@@ -93,6 +114,7 @@ fn every_case_fails_clearly_and_leaves_nothing() {
     let picture = fs::read(path.join("face.png")).unwrap();
     fs::write(path.join("cut.png"), &picture[..picture.len() / 2]).unwrap();
     support::grey(4, 0).save(path.join("tiny.png")).unwrap();
+    fs::write(path.join("bomb.png"), huge_png(60_000)).unwrap();
 
     let before = files_below(path);
     for (args, code, words) in CASES {

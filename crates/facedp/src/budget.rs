@@ -88,6 +88,7 @@ pub struct Scales {
     grid: f64,
     spent: f64,
     energy: Vec<f64>,
+    cost: f64,
 }
 
 /// Bits that the smallest scale gets on the grid, so that rounding costs next to nothing.
@@ -100,7 +101,7 @@ impl Scales {
     /// into scales `b_k = sqrt(x_k / g_k)`.
     pub fn spend(problem: &Problem<'_>, x: &[f64], survivals: &[f64]) -> Result<Self> {
         let variances = problem.variances(x);
-        if let Some(bare) = variances.iter().position(|&v| v <= 0.0) {
+        if let Some(bare) = variances.iter().position(|&v| v.is_nan() || v <= 0.0) {
             return Err(Error::Uncovered { feature: bare + 1 });
         }
         let factor = problem.spent(&variances) / problem.epsilon;
@@ -108,7 +109,7 @@ impl Scales {
             x.iter().zip(survivals).map(|(x, g)| factor * (x / g).sqrt()).collect();
         let most = ideal.iter().copied().fold(0.0, f64::max);
         let least = ideal.iter().copied().filter(|&b| b > 0.0).fold(f64::INFINITY, f64::min);
-        if !(most.is_finite() && least >= 1e-60 && most <= 1e60) {
+        if !(1e-60..=1e60).contains(&least) || !(1e-60..=1e60).contains(&most) {
             return Err(Error::ScaleRange);
         }
         let bits = |b: f64| b.log2().floor() as i32;
@@ -121,7 +122,8 @@ impl Scales {
             .map(|(&units, g)| (units as f64 * grid).powi(2) * g)
             .collect();
         let spent = problem.spent(&problem.variances(&energy));
-        Ok(Self { units, grid, spent, energy })
+        let cost = energy.iter().sum();
+        Ok(Self { units, grid, spent, energy, cost })
     }
 
     /// Scales by rank, in units of the grid.
@@ -151,6 +153,6 @@ impl Scales {
 
     /// `f`, half the expected energy of the noise.
     pub fn cost(&self) -> f64 {
-        self.energy.iter().sum()
+        self.cost
     }
 }

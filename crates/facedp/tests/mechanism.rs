@@ -8,7 +8,7 @@ use facedp::noise::experiment;
 use facedp::weights::Weights;
 use facedp::{
     Basis, Claim, Epsilon, Error, FeatureModel, Method, Plan, Plane, Preset, Randomness, Ranking,
-    Receipt, Sensitivity, Solver, rank,
+    Receipt, Sensitivity, Solver, TrainingSet, rank,
 };
 
 static MODEL: LazyLock<Arc<FeatureModel>> = LazyLock::new(|| {
@@ -243,6 +243,49 @@ fn extreme_laws_still_spend_the_budget() {
             assert!((report.budget_spent - 0.2).abs() < 1e-9, "{preset} at p {p}");
         }
     }
+}
+
+/// Every combination of parts and extreme parameters either works, spending the budget, or is an
+/// error; nothing panics.
+#[test]
+fn nothing_panics_on_a_small_model() {
+    let mut set = TrainingSet::new(8).unwrap();
+    for n in 0..12 {
+        let pixels = (0..64).map(|i| f64::from((i * (n + 3) * 7 + i * i) % 251)).collect();
+        set.push(&format!("{}", n % 4), &Plane::new(8, 8, pixels).unwrap()).unwrap();
+    }
+    let model = FeatureModel::from_bytes(&FeatureModel::fit(&set, 6, "").unwrap()).unwrap();
+    let model = Arc::new(model);
+    let chip = Plane::new(8, 8, model.mean().to_vec()).unwrap();
+    let (mut planned, mut tried) = (0, 0);
+    let literal = Solver::Na { significance: 0.0 };
+    for solver in [Solver::Uniform, Solver::NA, literal, Solver::LMGD, Solver::OPTIMAL] {
+        for basis in [Basis::Pixel, Basis::Dct, Basis::Haar { levels: Some(2) }] {
+            for ranking in [Ranking::Influence, Ranking::Amplitude, Ranking::Energy] {
+                for geometric_p in [1e-300, 1e-5, 0.5, 0.999_999, 1.0 - f64::EPSILON / 2.0] {
+                    for epsilon in [1e-29, 0.2, 1e29] {
+                        for features in [1, 6] {
+                            let epsilon = Epsilon::new(epsilon).unwrap();
+                            let method = Method {
+                                solver,
+                                basis,
+                                ranking,
+                                geometric_p,
+                                ..Preset::Rdp.method(epsilon, features)
+                            };
+                            tried += 1;
+                            let Ok(plan) = Plan::new(Arc::clone(&model), method) else { continue };
+                            planned += 1;
+                            let spent = plan.report().budget_spent / epsilon.get();
+                            assert!((spent - 1.0).abs() < 1e-9, "{:?}: {spent}", plan.method());
+                            let _ = plan.protect(&chip, &mut experiment(1, "small"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(planned > tried / 3, "{planned} of {tried}");
 }
 
 #[test]
