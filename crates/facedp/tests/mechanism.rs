@@ -277,7 +277,14 @@ fn nothing_panics_on_a_small_model() {
                             let Ok(plan) = Plan::new(Arc::clone(&model), method) else { continue };
                             planned += 1;
                             let spent = plan.report().budget_spent / epsilon.get();
-                            assert!((spent - 1.0).abs() < 1e-9, "{:?}: {spent}", plan.method());
+                            // Scales of the literal formula span more than the noise grid's 60
+                            // bits can hold finely; what is lost is budget not spent.
+                            let fine = if solver == literal { 1e-6 } else { 1e-9 };
+                            assert!(
+                                spent <= 1.0 + 1e-12 && spent > 1.0 - fine,
+                                "{:?}: {spent}",
+                                plan.method()
+                            );
                             let _ = plan.protect(&chip, &mut experiment(1, "small"));
                         }
                     }
