@@ -254,7 +254,7 @@ def build():
 
 
 def compare(quick):
-    """Median times (ours, Python) by stage."""
+    """Median times (ours, Python) by stage, and how many chips were fitted."""
     rounds, fit_rounds, count, seconds = (3, 1, 500, 0.15) if quick else (7, 5, 2000, 0.5)
     timings = build()
     with tempfile.TemporaryDirectory() as folder:
