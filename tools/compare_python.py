@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Times the stages of facedp against the same work in Python, on one thread each.
 
-The Python side is what one would write with NumPy, PyWavelets, SciPy, scikit-image and
-scikit-learn. Both sides use the same chips, eigenfaces, rankings and scales, and their results
+The Python side is what one would write with NumPy, PyWavelets, SciPy, Pillow, scikit-image
+and scikit-learn. Both sides use the same chips, eigenfaces, rankings and scales, and their results
 are compared before anything is timed. Their turns alternate, so that a busy machine hits both.
 Python draws from NumPy's default generator (PCG64) and continuous Laplace noise, facedp exact
 discrete noise from ChaCha20.
@@ -29,11 +29,13 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np
 import pywt
 import scipy.fft
+from PIL import Image
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 from sklearn.decomposition import PCA
 
 ROOT = Path(__file__).resolve().parent.parent
-LIBRARIES = ("numpy", "scipy", "PyWavelets", "scikit-image", "scikit-learn")
+LIBRARIES = ("numpy", "scipy", "PyWavelets", "pillow", "scikit-image", "scikit-learn")
+PICTURES = 100  # of the stage `file`
 STAGES = (
     "protect_haar",
     "protect_dct",
@@ -46,6 +48,7 @@ STAGES = (
     "psnr",
     "ssim",
     "ssim_wang",
+    "file",
     "fit",
 )
 # Stage, what its times have to satisfy, and the words for it.
@@ -100,6 +103,10 @@ class Python:
         self.chips = chips.astype(float)
         self.optimal, self.lmgd = inputs["optimal"], inputs["lmgd"]
         self.expected = inputs["results"]
+        self.pictures, self.results = folder / "pictures", folder / "python"
+        self.pictures.mkdir()
+        for n, chip in enumerate(chips[:PICTURES]):
+            Image.fromarray(chip.reshape(shape)).save(self.pictures / f"{n}.png")
         self.haar = Haar(self.side)
         self.random = np.random.default_rng(1)
 
@@ -217,6 +224,18 @@ class Python:
         pca = PCA(self.features, svd_solver="randomized", random_state=0)
         return pca.fit(self.chips)
 
+    def file(self):
+        """A folder of PNG files: decode, add noise, round, compare, encode."""
+        self.results.mkdir(exist_ok=True)
+        kept = self.first, self.second
+        for path in self.pictures.iterdir():
+            self.first = np.asarray(Image.open(path)).astype(float)
+            self.second = self.protect_haar().round().clip(0, 255)
+            with np.errstate(divide="ignore"):  # some releases equal their original
+                self.psnr(), self.ssim(), self.ssim_wang()
+            Image.fromarray(self.second.astype(np.uint8)).save(self.results / path.name)
+        self.first, self.second = kept
+
     def check(self):
         """Fails unless this side computes what facedp does."""
         for stage in ("psnr", "ssim", "ssim_wang"):
@@ -245,18 +264,25 @@ def time_python(work, seconds):
 
 
 def build():
-    """Builds the `timings` example and returns its path."""
-    command = ["cargo", "build", "--release", "-p", "facedp", "--example", "timings"]
+    """Builds the `timings` example and the program; returns their paths."""
+    command = ["cargo", "build", "--release", "--example", "timings", "--bin", "facedp"]
     command += ["--message-format", "json-render-diagnostics"]
     out = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
-    messages = map(json.loads, out.splitlines())
-    return next(m["executable"] for m in messages if m.get("executable"))
+    built = [m for m in map(json.loads, out.splitlines()) if m.get("executable")]
+    paths = {m["target"]["name"]: m["executable"] for m in built}
+    return paths["timings"], paths["facedp"]
+
+
+def progress(text):
+    """One line that is written over, for somebody who looks at a terminal."""
+    if sys.stderr.isatty():
+        print(f"\r{text:60}\r", end="", file=sys.stderr, flush=True)
 
 
 def compare(quick):
     """Median times (ours, Python) by stage, and how many chips were fitted."""
     rounds, fit_rounds, count, seconds = (3, 1, 500, 0.15) if quick else (7, 5, 2000, 0.5)
-    timings = build()
+    timings, facedp = build()
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([timings, "--write", folder, "--count", str(count)], check=True)
         python = Python(Path(folder), count)
@@ -264,6 +290,12 @@ def compare(quick):
         chips = ["--chips", f"{folder}/chips.u8", "--count", str(count), "--side", "128"]
 
         def time_ours(stage):
+            if stage == "file":
+                command = [facedp, "protect", f"{folder}/pictures", "-o", f"{folder}/ours"]
+                command += ["--aligned", "--method", "rdp", "--jobs", "1", "--force", "--quiet"]
+                start = time.perf_counter()
+                subprocess.run(command, check=True)
+                return {stage: (time.perf_counter() - start) / PICTURES}
             command = [timings, "--stages", stage, "--seconds", str(seconds)] + chips
             return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
@@ -272,10 +304,11 @@ def compare(quick):
             for stage, (ours, theirs) in times.items():
                 if stage == "fit" and turn >= fit_rounds:
                     continue
-                print(f"round {turn + 1} of {rounds}: {stage:22}", end="\r", file=sys.stderr)
+                progress(f"round {turn + 1} of {rounds}: {stage}")
                 ours.append(time_ours(stage)[stage])
-                theirs.append(time_python(getattr(python, stage), seconds))
-    print(" " * 60, end="\r", file=sys.stderr)
+                calls = PICTURES if stage == "file" else 1
+                theirs.append(time_python(getattr(python, stage), seconds) / calls)
+    progress("")
     return {stage: tuple(map(statistics.median, both)) for stage, both in times.items()}, count
 
 

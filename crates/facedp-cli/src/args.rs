@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use facedp::scale::Solver;
 use facedp::{Basis, Epsilon, Method, Preset, Ranking, Sensitivity};
@@ -104,7 +104,7 @@ pub struct Protect {
 Example:
   facedp check portrait.png noisy/portrait.png --json
 
-psnr         peak 255; none if the pictures are equal
+psnr         peak 255; null if the pictures are equal
 psnr_paper   peak = the largest grey level of the second picture, as the paper defines it
 ssim         as scikit-image computes it by default (7x7 uniform window)
 ssim_wang    Wang et al. 2004 (Gaussian window, sigma 1.5)
@@ -123,7 +123,8 @@ Examples:
   facedp plan --all --features 16
   facedp plan --method rdp-optimal --basis dct --json
 
-budget_spent           what the scales spend of epsilon (the paper's eq. 4.1)
+budget_spent           what the noise spends of epsilon (the paper's eq. 4.1)
+budget_measured        what it spends against the sensitivities as measured
 cost                   half the expected energy of the noise (eq. 4.2)
 psnr_of_expected_mse   dB; of the mean energy over draws, not the mean of decibels
 bound_psnr             dB that no additive noise exceeds under this accounting
@@ -203,7 +204,7 @@ pub struct MethodArgs {
     #[arg(long, visible_alias = "eps", value_name = "EPS", default_value = "0.2",
           allow_negative_numbers = true, value_parser = epsilon)]
     pub epsilon: Epsilon,
-    /// Parameter p of the geometric number: on average 1/p coefficients get noise
+    /// Parameter p of the geometric number: noise reaches the top 1/p ranks on average
     #[arg(long, value_name = "P", default_value_t = 0.02,
           allow_negative_numbers = true, value_parser = geometric_p)]
     pub geometric_p: f64,
@@ -221,7 +222,7 @@ pub struct MethodArgs {
     pub ranking: Option<Ranking>,
     /// What epsilon is measured against
     #[arg(long, default_value_t = Sensitivity::Normalised,
-          value_parser = names::<Sensitivity>(&["normalised", "normalized", "measured", "clipped"]))]
+          value_parser = names::<Sensitivity>(Sensitivity::NAMES))]
     pub sensitivity: Sensitivity,
     /// rdp-na: the share of a feature's largest weight from which weights count; 0 is the
     /// paper's literal formula [default: 0.5]
@@ -274,11 +275,14 @@ fn misplaced(option: &str, owner: &str, found: &str) -> Failure {
 }
 
 /// A parser that lists the names in the help and hands them to the library.
-fn names<T>(known: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+fn names<T>(known: &[(&'static str, &'static [&'static str])]) -> impl TypedValueParser<Value = T>
 where
     T: std::str::FromStr<Err = facedp::Error> + Clone + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(known).try_map(|name| name.parse::<T>())
+    let value = |(name, aliases): &(&'static str, &'static [&'static str])| {
+        PossibleValue::new(*name).aliases(*aliases)
+    };
+    PossibleValuesParser::new(known.iter().map(value)).try_map(|name| name.parse::<T>())
 }
 
 fn epsilon(text: &str) -> Result<Epsilon, String> {

@@ -15,21 +15,29 @@ pub fn run(args: &Check, output: &Output) -> Result<ExitCode, Failure> {
         anyhow!("{} against {}: {e}", args.released.display(), args.original.display())
     })?;
     if output.json {
-        say(serde_json::to_string(&quality).context("JSON")?);
+        say(serde_json::to_string(&quality).context("JSON")?)?;
     } else if !output.quiet {
-        say(describe(&quality));
+        say(describe(&quality))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn describe(quality: &Quality) -> String {
-    let decibels = |value: Option<f64>| value.map_or("equal".to_owned(), |v| format!("{v:.2} dB"));
+    let equal = quality.variance == 0.0;
+    let decibels = |value: Option<f64>| match value {
+        Some(value) => format!("{value:.2} dB"),
+        None if equal => "equal".to_owned(),
+        None => "undefined: the second picture is black".to_owned(),
+    };
+    let similarity = |value: Option<f64>| {
+        value.map_or("undefined: the pictures are too small".to_owned(), |v| format!("{v:.5}"))
+    };
     format!(
-        "psnr        {}\npsnr_paper  {}\nssim        {:.5}\nssim_wang   {:.5}\nvariance    {:.1}",
+        "psnr        {}\npsnr_paper  {}\nssim        {}\nssim_wang   {}\nvariance    {:.1}",
         decibels(quality.psnr),
         decibels(quality.psnr_paper),
-        quality.ssim,
-        quality.ssim_wang,
+        similarity(quality.ssim),
+        similarity(quality.ssim_wang),
         quality.variance,
     )
 }

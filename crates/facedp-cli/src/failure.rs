@@ -1,8 +1,10 @@
 //! How a run ends: 0 done, 1 something failed, 2 usage.
 
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
+
+use anyhow::Context;
 
 /// Why a command stopped.
 #[derive(Debug)]
@@ -41,9 +43,13 @@ pub fn complain(message: impl Display) {
     let _ = writeln!(std::io::stderr().lock(), "{message}");
 }
 
-/// A line on standard output. A reader that closes early (`| head`) ends the program quietly.
-pub fn say(message: impl Display) {
-    if writeln!(std::io::stdout().lock(), "{message}").is_err() {
-        std::process::exit(0);
+/// A line on standard output. A reader that has seen enough (`| head`) is no failure; anything
+/// else that keeps results from being read is.
+pub fn say(message: impl Display) -> anyhow::Result<()> {
+    match writeln!(std::io::stdout().lock(), "{message}") {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to standard output")
+        }
+        _ => Ok(()),
     }
 }

@@ -1,11 +1,12 @@
 //! Finding pictures, naming results, and writing files so that none is ever half-written.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use tempfile::NamedTempFile;
 
 /// A picture to read, and its place below the output folder.
@@ -15,26 +16,34 @@ pub struct Found {
     pub relative: PathBuf,
 }
 
-/// Pictures named on the command line: files as they are, folders with all that is in them.
+/// Pictures named on the command line: files as they are, folders with all that is in them; each
+/// once, however often it is named. A folder that has none or cannot be read is a failure of its
+/// own, which does not stop the rest.
 ///
 /// What lies below `leave_out` (the output folder) is not taken. Files named by hand are taken
 /// whatever their ending; if they are missing, reading them says so.
-pub fn collect(paths: &[PathBuf], leave_out: &Path) -> Result<Vec<Found>> {
+pub fn collect(paths: &[PathBuf], leave_out: &Path) -> (Vec<Found>, Vec<anyhow::Error>) {
     let leave_out = fs::canonicalize(leave_out).ok();
-    let mut found = Vec::new();
+    let (mut found, mut failures) = (Vec::new(), Vec::new());
     for path in paths {
         if path.is_dir() {
-            let before = found.len();
-            walk(path, Path::new(""), leave_out.as_deref(), &mut found)?;
-            if found.len() == before {
-                bail!("{}: no pictures (.jpg, .jpeg, .png, .webp) in this folder", path.display());
+            let mut inside = Vec::new();
+            let name = path.display();
+            match walk(path, Path::new(""), leave_out.as_deref(), &mut inside) {
+                Err(error) => failures.push(error),
+                Ok(()) if inside.is_empty() => failures
+                    .push(anyhow!("{name}: no pictures (.jpg, .jpeg, .png, .webp) in this folder")),
+                Ok(()) => {}
             }
+            found.append(&mut inside);
         } else {
             let relative = path.file_name().map(PathBuf::from).unwrap_or_default();
             found.push(Found { path: path.clone(), relative });
         }
     }
-    Ok(found)
+    let mut seen = HashSet::new();
+    found.retain(|f| fs::canonicalize(&f.path).map_or(true, |path| seen.insert(path)));
+    (found, failures)
 }
 
 fn walk(
@@ -77,9 +86,19 @@ pub fn is_picture(path: &Path) -> bool {
     matches!(ending.as_deref(), Some("jpg" | "jpeg" | "png" | "webp"))
 }
 
-/// Whether both paths name the same existing file.
-pub fn same_file(a: &Path, b: &Path) -> bool {
-    matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
+/// A folder beside the given one, which is made if missing: its name with `suffix`.
+pub fn beside(folder: &Path, suffix: &str) -> Result<PathBuf> {
+    let full = || -> std::io::Result<PathBuf> {
+        fs::create_dir_all(folder)?;
+        fs::canonicalize(folder) // so that `.` has a name
+    };
+    let full = full().with_context(|| format!("cannot write {}", folder.display()))?;
+    let mut name = full
+        .file_name()
+        .with_context(|| format!("{}: nothing lies beside this folder", full.display()))?
+        .to_os_string();
+    name.push(suffix);
+    Ok(full.with_file_name(name))
 }
 
 /// Who may read a file.
@@ -104,9 +123,12 @@ pub fn write_whole(path: &Path, bytes: &[u8], readers: Readers) -> Result<()> {
     write().with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Fails if a file could not be written there.
+/// Fails if a file could not be written there; makes nothing.
 pub fn require_writable(path: &Path) -> Result<()> {
-    let tried = temporary_beside(path, Readers::Owner).map(drop);
+    // The nearest folder that exists; what is missing below it can then be made.
+    let nearest = path.ancestors().skip(1).find(|folder| folder.exists());
+    let nearest = nearest.filter(|folder| !folder.as_os_str().is_empty());
+    let tried = tempfile::tempfile_in(nearest.unwrap_or(Path::new("."))).map(drop);
     tried.with_context(|| format!("cannot write {}", path.display()))
 }
 

@@ -6,8 +6,9 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use facedp::Plane;
 use facedp::resample::resized;
-use image::codecs::png::PngEncoder;
-use image::{ColorType, DynamicImage, ImageDecoder, ImageEncoder, ImageReader};
+use image::codecs::png::{PngDecoder, PngEncoder};
+use image::codecs::webp::WebPDecoder;
+use image::{ColorType, DynamicImage, ImageDecoder, ImageEncoder, ImageFormat, ImageReader};
 
 /// A decoded picture, upright: grey or colour, 8 or 16 bit, with or without alpha.
 #[derive(Clone)]
@@ -49,6 +50,9 @@ impl Photo {
                  convert HEIC, AVIF, GIF or video frames to one of these first"
             )
         })?;
+        if is_animated(file, format) {
+            bail!("animated pictures are not supported: save one frame as a picture of its own");
+        }
         let undecodable = |e: image::ImageError| anyhow!("damaged or unsupported picture: {e}");
         let mut decoder = ImageReader::with_format(Cursor::new(file), format)
             .into_decoder()
@@ -72,6 +76,9 @@ impl Photo {
         if usize::from(colour.bytes_per_pixel() / colour.channel_count()) > 2 {
             bail!("pictures with floating-point samples are not supported");
         }
+        // A profile that is not for these samples (of a CMYK picture, say) would spoil the colours.
+        let space: &[u8] = if colour.has_color() { b"RGB " } else { b"GRAY" };
+        let colour_profile = colour_profile.filter(|icc| icc.get(16..20) == Some(space));
         let (width, height) = (image.width() as usize, image.height() as usize);
         Ok(Self { width, height, colour, bytes: image.into_bytes(), colour_profile, metadata })
     }
@@ -165,6 +172,17 @@ impl Photo {
     /// Whether both hold the same pixels.
     pub fn same_pixels(&self, other: &Photo) -> bool {
         self.bytes == other.bytes
+    }
+}
+
+/// Whether the file holds several frames. What cannot be read is left for the decoder to report.
+fn is_animated(file: &[u8], format: ImageFormat) -> bool {
+    match format {
+        ImageFormat::WebP => WebPDecoder::new(Cursor::new(file)).is_ok_and(|d| d.has_animation()),
+        ImageFormat::Png => {
+            PngDecoder::new(Cursor::new(file)).is_ok_and(|d| d.is_apng().unwrap_or(false))
+        }
+        _ => false,
     }
 }
 

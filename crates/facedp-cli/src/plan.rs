@@ -43,9 +43,9 @@ pub fn run(args: &PlanArgs, output: &Output) -> Result<ExitCode, Failure> {
             [only] if !args.all => serde_json::to_string_pretty(only),
             rows => serde_json::to_string_pretty(rows),
         };
-        say(text.context("JSON")?);
+        say(text.context("JSON")?)?;
     } else if !output.quiet {
-        say(if args.all { table(&rows) } else { rows.iter().map(list).collect() });
+        say(if args.all { table(&rows) } else { rows.iter().map(list).collect() })?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -79,6 +79,7 @@ fn list(row: &Row) -> String {
     let shown = |value: Option<f64>, digits: usize| {
         value.map_or(UNKNOWN.to_owned(), |v| format!("{v:.digits$}"))
     };
+    let figures = |value: Option<f64>| value.map_or(UNKNOWN.to_owned(), significant);
     let count = |value: Option<usize>| value.map_or(UNKNOWN.to_owned(), |v| v.to_string());
     let mut lines = vec![
         ("method", row.method.to_string()),
@@ -87,8 +88,8 @@ fn list(row: &Row) -> String {
         ("features", row.features.to_string()),
         ("epsilon", format!("{} ({})", row.epsilon, row.epsilon_unit)),
         ("budget_spent", format!("{:.10}", report.budget_spent)),
-        ("budget_in_grey_levels", shown(report.budget_in_grey_levels, 0)),
-        ("cost", shown(report.cost, 2)),
+        ("budget_measured", figures(report.budget_measured)),
+        ("cost", figures(report.cost)),
         ("psnr_of_expected_mse", shown(report.psnr_of_expected_mse, 2)),
         ("bound_psnr", format!("{:.2}", report.bound_psnr)),
         ("gap", shown(report.gap, 5)),
@@ -156,6 +157,16 @@ fn table(rows: &[Row]) -> String {
 /// A gap, short at both ends.
 fn small(gap: f64) -> String {
     if gap < 100.0 { format!("{gap:.4}") } else { format!("{gap:.1e}") }
+}
+
+/// Six significant figures, however large or small the number is.
+fn significant(value: f64) -> String {
+    if (1e-3..1e9).contains(&value.abs()) {
+        let digits = (5 - value.abs().log10().floor() as i32).max(0) as usize;
+        format!("{value:.digits$}")
+    } else {
+        format!("{value:.5e}")
+    }
 }
 
 fn chance(p: f64) -> String {

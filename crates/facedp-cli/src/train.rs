@@ -21,7 +21,7 @@ const BATCH: usize = 256;
 #[derive(Serialize)]
 struct Summary<'a> {
     model: &'a str,
-    sha256: &'a str,
+    content_sha256: &'a str,
     bytes: usize,
     features: usize,
     size: usize,
@@ -37,8 +37,11 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
         )));
     }
     let mut set = TrainingSet::new(args.size).map_err(Failure::usage)?;
+    let path = args.output.display();
+    if args.output.is_dir() || args.output.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return Err(Failure::usage(anyhow!("{path} is a folder: name a file for the model")));
+    }
     if args.output.exists() && !args.force {
-        let path = args.output.display();
         return Err(anyhow!("{path} exists already: choose another name or pass --force").into());
     }
     let pictures = list(&args.dir, args.identities)?;
@@ -70,7 +73,7 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
 
     let summary = Summary {
         model: &args.output.to_string_lossy(),
-        sha256: model.hash(),
+        content_sha256: model.hash(),
         bytes: file.len(),
         features: model.features(),
         size: model.side(),
@@ -79,10 +82,10 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
         failed,
     };
     if output.json {
-        say(serde_json::to_string(&summary).context("JSON")?);
+        say(serde_json::to_string(&summary).context("JSON")?)?;
     } else if !output.quiet {
         say(format_args!(
-            "{}: {} features of {}x{} chips, from {} pictures of {} people ({} bytes, sha256 {})",
+            "{}: {} features of {}x{} chips, from {} pictures of {} people ({} bytes, content sha256 {})",
             args.output.display(),
             summary.features,
             summary.size,
@@ -90,8 +93,8 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
             summary.pictures,
             summary.identities,
             summary.bytes,
-            summary.sha256,
-        ));
+            summary.content_sha256,
+        ))?;
     }
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -51,6 +51,9 @@ const CASES: &[Case] = &[
     (&["train", "people", "-o", "m", "--aligned"], 1, &["64 features", "12"]),
     (&["train", "people", "-o", "m", "--aligned", "--features", "0"], 2, &["--features", "0"]),
     (&["train", "people", "-o", "face.png/m", "--aligned", "--features", "4"], 1, &["face.png/m"]),
+    (&["train", "people", "-o", "empty", "--aligned", "--features", "4"], 2, &["empty", "folder"]),
+    (&["train", "people", "-o", "new/", "--aligned", "--features", "4"], 2, &["new/", "folder"]),
+    (&["train", "people", "-o", "new/m", "--aligned"], 1, &["64 features", "12"]),
     (&["train", "people", "-o", "face.png", "--aligned", "--features", "4"], 1, &["exists"]),
     (&["train", "people", "-o", "m", "--aligned", "--crop", "65"], 1, &["65", "64x64"]),
     // Pictures.
@@ -69,31 +72,31 @@ const CASES: &[Case] = &[
     (&["protect", "nowhere.png", "-o", "out", "--aligned"], 1, &["nowhere.png", "No such file"]),
     (&["protect", "empty", "-o", "out", "--aligned"], 1, &["empty", "no pictures"]),
     (&["protect", "face.png", "-o", "face.png/out", "--aligned"], 1, &["face.png/out"]),
-    (&["protect", "face.png", "-o", ".", "--aligned"], 1, &["face.png", "overwrite its original"]),
-    (&["protect", "face.png", "-o", ".", "--aligned", "--force"], 1, &["overwrite its original"]),
+    (&["protect", "face.png", "-o", ".", "--aligned"], 1, &["overwrite the original", "face.png"]),
+    (
+        &["protect", "face.png", "-o", ".", "--aligned", "--force"],
+        1,
+        &["overwrite the original", "face.png"],
+    ),
+    (
+        &["protect", "twin.jpg", "twin.png", "-o", ".", "--aligned", "--force"],
+        1,
+        &["overwrite the original"],
+    ),
     (&["protect", "face.png", "-o", "out", "--aligned", "--crop", "500"], 1, &["500", "128x128"]),
-    (&["protect", "tiny.png", "-o", "out", "--aligned"], 1, &["tiny.png", "at least"]),
     (&["protect", "-o", "out", "--aligned"], 2, &["PATHS"]),
     (&["check", "face.png", "text.jpg"], 1, &["text.jpg", "JPEG, PNG, WebP"]),
     (&["check", "face.png", "big.jpg"], 1, &["big.jpg", "128x128", "300x200"]),
-    (&["check", "tiny.png", "tiny.png"], 1, &["tiny.png", "at least 7x7"]),
+    (&["check", "nowhere.png", "face.png"], 1, &["nowhere.png"]),
     (&["check", "empty", "face.png"], 1, &["empty"]),
 ];
 
-/// The head of a PNG file that says it is huge.
+/// The head of a PNG file that says it is huge: 8 bits, RGB.
 fn huge_png(side: u32) -> Vec<u8> {
-    let mut chunk = b"IHDR".to_vec();
-    chunk.extend([side.to_be_bytes(), side.to_be_bytes()].concat());
-    chunk.extend([8, 2, 0, 0, 0]); // 8 bits, RGB
-    let mut crc = u32::MAX;
-    for byte in &chunk {
-        crc ^= u32::from(*byte);
-        for _ in 0..8 {
-            crc = (crc >> 1) ^ (0xEDB8_8320 & 0u32.wrapping_sub(crc & 1));
-        }
-    }
-    let data = b"\0\0\0\0IDAT\x35\xaf\x06\x1e";
-    [b"\x89PNG\r\n\x1a\n\0\0\0\x0d", chunk.as_slice(), &(!crc).to_be_bytes(), data].concat()
+    let size = side.to_be_bytes();
+    let header = [size.as_slice(), &size, &[8, 2, 0, 0, 0]].concat();
+    let chunks = [support::png_chunk(b"IHDR", &header), support::png_chunk(b"IDAT", &[])].concat();
+    [b"\x89PNG\r\n\x1a\n", chunks.as_slice()].concat()
 }
 
 #[test]
@@ -113,7 +116,9 @@ fn every_case_fails_clearly_and_leaves_nothing() {
     fs::write(path.join("foreign.safetensors"), foreign).unwrap();
     let picture = fs::read(path.join("face.png")).unwrap();
     fs::write(path.join("cut.png"), &picture[..picture.len() / 2]).unwrap();
-    support::grey(4, 0).save(path.join("tiny.png")).unwrap();
+    for twin in ["twin.jpg", "twin.png"] {
+        support::grey(64, 3).save(path.join(twin)).unwrap();
+    }
     fs::write(path.join("bomb.png"), huge_png(60_000)).unwrap();
 
     let before = files_below(path);
@@ -134,11 +139,25 @@ fn every_case_fails_clearly_and_leaves_nothing() {
 fn one_bad_file_does_not_stop_the_others() {
     let folder = workshop();
     let path = folder.path();
-    let outcome =
-        facedp(path, &["protect", "text.jpg", "face.png", "big.jpg", "-o", "out", "--aligned"]);
+    let outcome = facedp(
+        path,
+        &[
+            "protect",
+            "text.jpg",
+            "empty",
+            "face.png",
+            "big.jpg",
+            "face.png",
+            "-o",
+            "out",
+            "--aligned",
+        ],
+    );
     assert_eq!(outcome.code, 1);
-    assert!(outcome.stderr.contains("text.jpg"), "{}", outcome.stderr);
-    assert!(outcome.stdout.contains("2 of 3 pictures"), "{}", outcome.stdout);
+    for name in ["text.jpg", "empty: no pictures"] {
+        assert!(outcome.stderr.contains(name), "{}", outcome.stderr);
+    }
+    assert!(outcome.stdout.contains("2 of 4 pictures"), "{}", outcome.stdout);
     assert_eq!(files_below(&path.join("out")), ["big.png", "face.png"]);
 
     fs::copy(path.join("text.jpg"), path.join("people/Ada/bad.jpg")).unwrap();

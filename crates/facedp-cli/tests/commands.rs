@@ -195,7 +195,7 @@ fn a_trained_model_works_for_planning_and_protecting() {
     assert_eq!((summary["pictures"].as_u64(), summary["identities"].as_u64()), (Some(12), Some(4)));
     let plan = &facedp_json(path, &["plan", "--model", "my.safetensors"])[0];
     assert_eq!(plan["features"], 4);
-    assert_eq!(plan["model_sha256"], summary["sha256"]);
+    assert_eq!(plan["model_sha256"], summary["content_sha256"]);
     let protect = ["protect", "face.png", "-o", "out", "--aligned", "--model", "my.safetensors"];
     assert_eq!(facedp(path, &protect).code, 0);
 
@@ -216,7 +216,7 @@ fn a_trained_model_works_for_planning_and_protecting() {
         }
         let args =
             ["train", half, "-o", "x", "--aligned", "--features", "2", "--size", "32", "--force"];
-        assert_eq!(facedp_json(path, &args)[0]["sha256"], by_hash["sha256"]);
+        assert_eq!(facedp_json(path, &args)[0]["content_sha256"], by_hash["content_sha256"]);
     }
 }
 
@@ -228,6 +228,137 @@ fn equal_pictures_have_no_finite_psnr() {
     assert_eq!((check["ssim"].as_f64(), check["variance"].as_f64()), (Some(1.0), Some(0.0)));
     let text = facedp(folder.path(), &["check", "face.png", "face.png"]).stdout;
     assert!(text.contains("equal"), "{text}");
+
+    // Too small for a window, and a black picture: said, and no error.
+    support::grey(4, 0).save(folder.path().join("tiny.png")).unwrap();
+    let tiny = &facedp_json(folder.path(), &["check", "tiny.png", "tiny.png"])[0];
+    assert!(tiny["ssim"].is_null() && tiny["ssim_wang"].is_null());
+    image::GrayImage::new(128, 128).save(folder.path().join("black.png")).unwrap();
+    let black = facedp(folder.path(), &["check", "face.png", "black.png"]);
+    assert_eq!(black.code, 0);
+    assert!(black.stdout.contains("undefined") && !black.stdout.contains("equal"));
+}
+
+#[test]
+fn pictures_of_any_size() {
+    let folder = workshop();
+    for (width, height) in [(1, 1), (7, 7), (300, 8), (2, 500)] {
+        let name = format!("{width}x{height}.png");
+        support::colour(width, height, 1).save(folder.path().join(&name)).unwrap();
+        let args = ["protect", &name, "-o", "out", "--aligned", "--epsilon", "0.01"];
+        let outcome = facedp(folder.path(), &args);
+        assert_eq!(outcome.code, 0, "{name}: {}", outcome.stderr);
+        let written = image::open(folder.path().join("out").join(&name)).unwrap();
+        assert_eq!((written.width(), written.height()), (width, height));
+    }
+}
+
+/// A JPEG with an EXIF block (orientation 6: turn right; a GPS position), and a colour profile.
+#[test]
+fn metadata_is_left_out_orientation_applied_and_profiles_kept() {
+    let folder = workshop();
+    let path = folder.path();
+    let jpeg = fs::read(path.join("big.jpg")).unwrap();
+    let exif: &[u8] = b"Exif\0\0MM\0*\0\0\0\x08\0\x02\
+        \x01\x12\0\x03\0\0\0\x01\0\x06\0\0\
+        \x88\x25\0\x04\0\0\0\x01\0\0\0\x26\0\0\0\0\
+        \0\x01\0\x01\0\x02\0\0\0\x02N\0\0\0\0\0\0\0";
+    let mut profile = vec![0u8; 128];
+    profile[16..20].copy_from_slice(b"RGB ");
+    let icc = [b"ICC_PROFILE\0\x01\x01", profile.as_slice()].concat();
+    let segment = |marker: u8, body: &[u8]| {
+        [&[0xff, marker], ((body.len() + 2) as u16).to_be_bytes().as_slice(), body].concat()
+    };
+    let tagged = [&jpeg[..2], &segment(0xe1, exif), &segment(0xe2, &icc), &jpeg[2..]].concat();
+    fs::write(path.join("tagged.jpg"), tagged).unwrap();
+
+    let lines =
+        facedp_json(path, &["protect", "tagged.jpg", "-o", "out", "--aligned", "--seed", "1"]);
+    assert_eq!(lines[0]["stripped"], serde_json::json!(["EXIF"]));
+    let result = fs::read(path.join("out/tagged.png")).unwrap();
+    let has = |name: &[u8]| result.windows(name.len()).any(|window| window == name);
+    assert!(!has(b"Exif") && !has(b"eXIf") && !has(b"GPS"), "metadata in the result");
+    assert!(has(b"iCCP"), "no colour profile");
+    let upright = image::open(path.join("out/tagged.png")).unwrap();
+    assert_eq!((upright.width(), upright.height()), (200, 300), "orientation not applied");
+}
+
+#[test]
+fn webp_is_read_and_animations_are_refused() {
+    let folder = workshop();
+    let path = folder.path();
+    support::colour(64, 64, 2).save(path.join("still.webp")).unwrap();
+    assert_eq!(facedp(path, &["protect", "still.webp", "-o", "out", "--aligned"]).code, 0);
+
+    // An animated PNG: the same file with an animation control chunk before its data.
+    let png = fs::read(path.join("face.png")).unwrap();
+    let chunk = support::png_chunk(b"acTL", &[0, 0, 0, 2, 0, 0, 0, 0]);
+    fs::write(path.join("moving.png"), [&png[..33], &chunk, &png[33..]].concat()).unwrap();
+    let outcome = facedp(path, &["protect", "moving.png", "-o", "out", "--aligned"]);
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stderr.contains("animated"), "{}", outcome.stderr);
+}
+
+#[test]
+fn receipts_stay_outside_the_folder_and_are_not_replaced() {
+    let folder = workshop();
+    let path = folder.path();
+    fs::create_dir(path.join("noisy")).unwrap();
+    let args = ["protect", "../face.png", "-o", ".", "--aligned", "--receipt"];
+    assert_eq!(facedp(&path.join("noisy"), &args).code, 0);
+    assert_eq!(files_below(&path.join("noisy")), ["face.png"]);
+    assert_eq!(files_below(&path.join("noisy.receipts")), ["face.png.json"]);
+    // The picture was moved away; its receipt must not be lost to the next one.
+    fs::remove_file(path.join("noisy/face.png")).unwrap();
+    let again = facedp(&path.join("noisy"), &args);
+    assert_eq!(again.code, 1);
+    assert!(again.stderr.contains("face.png.json exists already"), "{}", again.stderr);
+    assert!(!path.join("noisy/face.png").exists());
+}
+
+#[test]
+fn a_reader_that_leaves_early_does_not_stop_the_work() {
+    let folder = workshop();
+    let path = folder.path();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_facedp"))
+        .args(["protect", "people", "-o", "out", "--aligned", "--json"])
+        .current_dir(path)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(files_below(&path.join("out")).len(), 12 + 4, "12 pictures in 4 folders");
+    #[cfg(target_os = "linux")]
+    {
+        let full = fs::File::create("/dev/full").unwrap();
+        let status = std::process::Command::new(env!("CARGO_BIN_EXE_facedp"))
+            .args(["plan", "--all"])
+            .stdout(full)
+            .stderr(std::process::Stdio::null())
+            .status()
+            .unwrap();
+        assert_eq!(status.code(), Some(1), "lost output is a failure");
+    }
+}
+
+#[test]
+fn links_in_the_docs_lead_somewhere() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let pages =
+        ["README.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/decisions.md"];
+    let mut links = 0;
+    for page in pages {
+        let text = fs::read_to_string(root.join(page)).unwrap();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if !target.starts_with('#') && !target.starts_with("http") {
+                let file = root.join(page).parent().unwrap().join(target);
+                assert!(file.exists(), "{page} links to {target}");
+                links += 1;
+            }
+        }
+    }
+    assert!(links >= 5, "only {links} links found");
 }
 
 /// Help texts are part of the product: a change shows up here. `UPDATE_HELP=1 cargo test` writes

@@ -36,8 +36,10 @@ impl Problem<'_> {
     /// `v_i(x)`, the halved variance of each feature's noise.
     pub fn variances(&self, x: &[f64]) -> Vec<f64> {
         let mut v = vec![0.0; self.weights.features()];
+        // What is below this would be lost in rounding anyway.
+        let least = 1e-20 * x.iter().sum::<f64>();
         for (row, &x) in self.weights.rows().zip(x) {
-            if x > 0.0 {
+            if x > least {
                 v.iter_mut().zip(row).for_each(|(v, w)| *v += w * x);
             }
         }
@@ -97,9 +99,14 @@ const FINE_BITS: i32 = 44;
 const MOST_BITS: i32 = 60;
 
 impl Scales {
-    /// Rescales a proposal `x` (by rank, as the rows of `problem`) to the budget and turns it
-    /// into scales `b_k = sqrt(x_k / g_k)`.
+    /// Rescales a proposal `x` (one per row of `problem`, in the order of ranks) to the budget and
+    /// turns it into scales `b_k = sqrt(x_k / g_k)`.
     pub fn spend(problem: &Problem<'_>, x: &[f64], survivals: &[f64]) -> Result<Self> {
+        let ranks = problem.weights.coefficients();
+        if x.len() != ranks || survivals.len() < ranks {
+            let found = x.len().min(survivals.len());
+            return Err(Error::Ranks { expected: ranks, found });
+        }
         let variances = problem.variances(x);
         if let Some(bare) = variances.iter().position(|&v| v.is_nan() || v <= 0.0) {
             return Err(Error::Uncovered { feature: bare + 1 });

@@ -64,6 +64,14 @@ pub enum Error {
         /// The 1-based feature.
         feature: usize,
     },
+    /// A proposal or a law that does not fit the coefficients it is for.
+    #[error("{expected} ranks need as many energies and survivals, not {found}")]
+    Ranks {
+        /// Ranks of the problem.
+        expected: usize,
+        /// Values given.
+        found: usize,
+    },
     /// Scales beyond what floating point or the noise grid can hold.
     #[error("the noise scales leave the range of numbers: use an epsilon between 1e-30 and 1e30")]
     ScaleRange,

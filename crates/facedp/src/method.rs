@@ -155,12 +155,12 @@ impl Method {
     }
 }
 
-/// Gives an enum of plain names `NAMES`, `Display` and `FromStr`; other spellings are read too.
+/// Gives an enum of plain names `NAMES`, `Display` and `FromStr`.
 macro_rules! names {
     ($kind:ident, $what:literal, $($variant:ident = $name:literal $(| $alias:literal)*),+) => {
         impl $kind {
-            /// The names, as written on the command line.
-            pub const NAMES: &[&str] = &[$($name),+];
+            /// The names, as written on the command line, each with other spellings that are read.
+            pub const NAMES: &[(&str, &[&str])] = &[$(($name, &[$($alias),*])),+];
         }
 
         impl fmt::Display for $kind {
@@ -178,7 +178,7 @@ macro_rules! names {
                     _ => Err(Error::Name {
                         kind: $what,
                         name: name.to_owned(),
-                        known: Self::NAMES.join(", "),
+                        known: [$($name),+].join(", "),
                     }),
                 }
             }

@@ -8,19 +8,21 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::linear::dot;
 use crate::plane::Plane;
 
-/// How much a released picture differs from its original. Infinite decibels are `None`.
+/// How much a released picture differs from its original.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Quality {
     /// Peak signal-to-noise ratio with a peak of 255, in dB; `None` if nothing changed.
     pub psnr: Option<f64>,
-    /// The same with the released picture's largest value as its peak, as the paper defines it.
+    /// The same with the released picture's largest value as its peak, as the paper defines it;
+    /// `None` also if that is 0.
     pub psnr_paper: Option<f64>,
-    /// Structural similarity, scikit-image's default.
-    pub ssim: f64,
-    /// Structural similarity, Wang et al. 2004.
-    pub ssim_wang: f64,
+    /// Structural similarity, scikit-image's default; `None` for pictures smaller than 7x7.
+    pub ssim: Option<f64>,
+    /// Structural similarity, Wang et al. 2004; `None` for pictures smaller than 11x11.
+    pub ssim_wang: Option<f64>,
     /// Sum of squared differences: the paper's real variance.
     pub variance: f64,
 }
@@ -34,8 +36,8 @@ impl Quality {
         Ok(Self {
             psnr: psnr(mse, 255.0),
             psnr_paper: psnr(mse, peak),
-            ssim: ssim(original, released)?,
-            ssim_wang: ssim_wang(original, released)?,
+            ssim: ssim(original, released).ok(),
+            ssim_wang: ssim_wang(original, released).ok(),
             variance,
         })
     }
@@ -44,7 +46,8 @@ impl Quality {
 /// Sum of squared differences, the paper's `sigma_r^2`.
 pub fn variance(a: &Plane, b: &Plane) -> Result<f64> {
     a.require_same_size(b)?;
-    Ok(a.data().iter().zip(b.data()).map(|(a, b)| (a - b) * (a - b)).sum())
+    let differences: Vec<f64> = a.data().iter().zip(b.data()).map(|(a, b)| a - b).collect();
+    Ok(dot(&differences, &differences))
 }
 
 /// `10 log10(peak^2 / mse)`, or `None` where that is infinite or undefined.

@@ -1,6 +1,7 @@
 //! A rectangle of grey levels.
 
 use crate::error::{Error, Result};
+use crate::linear::dot;
 
 /// A rectangle of real numbers, row by row: grey levels 0..=255, noise, or coefficients.
 ///
@@ -61,7 +62,7 @@ impl Plane {
 
     /// Sum of squares: the energy, which every orthonormal basis preserves.
     pub fn energy(&self) -> f64 {
-        self.data.iter().map(|v| v * v).sum()
+        dot(&self.data, &self.data)
     }
 
     /// Fails unless `other` has the same size.

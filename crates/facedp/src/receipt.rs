@@ -6,10 +6,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::features::FeatureModel;
 use crate::method::{Method, Sensitivity};
 use crate::metrics::Quality;
 use crate::noise::Randomness;
-use crate::plan::{Plan, Release};
+use crate::plan::{PlanReport, Release};
 
 /// What may be claimed of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,8 +18,9 @@ use crate::plan::{Plan, Release};
 pub enum Claim {
     /// Nothing.
     None,
-    /// The noise spends the budget as the paper accounts for it (its eq. 4.1). This is not
-    /// differential privacy: the paper's proof does not hold.
+    /// The noise, as drawn at the model's size and before anything is lifted or rounded, spends the
+    /// budget as the paper accounts for it (its eq. 4.1). This is not differential privacy: the
+    /// paper's proof does not hold.
     PaperAccounting,
 }
 
@@ -28,8 +30,8 @@ impl Claim {
         match self {
             Claim::None => "none: nothing is promised about what the picture reveals",
             Claim::PaperAccounting => {
-                "paper-accounting: the noise spends the budget by the paper's formula (eq. 4.1), \
-                 which is not a differential privacy guarantee"
+                "paper-accounting: the noise as drawn spends the budget by the paper's formula \
+                 (eq. 4.1), which is not a differential privacy guarantee"
             }
         }
     }
@@ -44,7 +46,7 @@ pub struct Receipt {
     pub private: PrivatePart,
 }
 
-/// The part that depends on nothing but public things.
+/// The part that depends neither on pixels nor on the draw.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PublicPart {
     /// Program and version.
@@ -55,8 +57,8 @@ pub struct PublicPart {
     pub model_sha256: String,
     /// What one unit of epsilon is.
     pub epsilon_unit: String,
-    /// The same noise's budget against the measured sensitivities, in grey levels.
-    pub epsilon_in_grey_levels: Option<f64>,
+    /// What the same noise spends against the measured sensitivities.
+    pub epsilon_measured: Option<f64>,
     /// What may be claimed.
     pub claim: Claim,
     /// Where the randomness came from.
@@ -82,29 +84,37 @@ pub struct PrivatePart {
     pub quality: Option<Quality>,
 }
 
+impl PublicPart {
+    /// The terms of a plan, for a release made with system entropy.
+    pub(crate) fn new(
+        method: &Method,
+        model: &FeatureModel,
+        report: &PlanReport,
+        claim: Claim,
+    ) -> Self {
+        Self {
+            tool: concat!("facedp ", env!("CARGO_PKG_VERSION")).to_owned(),
+            method: method.clone(),
+            model_sha256: model.hash().to_owned(),
+            epsilon_unit: unit(method.sensitivity).to_owned(),
+            epsilon_measured: report.budget_measured,
+            claim,
+            randomness: Randomness::System,
+            stripped: Vec::new(),
+        }
+    }
+}
+
 impl Receipt {
-    /// The receipt of a release.
-    pub fn new(
-        plan: &Plan,
-        release: &Release,
-        randomness: Randomness,
-        quality: Option<Quality>,
-        stripped: Vec<String>,
-    ) -> Result<Self> {
-        let claim = match randomness {
-            Randomness::System => plan.claim(),
+    /// The receipt of a release, written as a picture of that quality without what was stripped.
+    pub fn new(release: &Release, quality: Option<Quality>, stripped: Vec<String>) -> Result<Self> {
+        let planned = &release.terms;
+        let claim = match release.randomness {
+            Randomness::System => planned.claim,
             Randomness::Experiment => Claim::None,
         };
-        let public = PublicPart {
-            tool: concat!("facedp ", env!("CARGO_PKG_VERSION")).to_owned(),
-            method: plan.method().clone(),
-            model_sha256: plan.model().hash().to_owned(),
-            epsilon_unit: unit(plan.method().sensitivity).to_owned(),
-            epsilon_in_grey_levels: plan.report().budget_in_grey_levels,
-            claim,
-            randomness,
-            stripped,
-        };
+        let randomness = release.randomness;
+        let public = PublicPart { claim, randomness, stripped, ..PublicPart::clone(planned) };
         let private = PrivatePart {
             notice: "Do not publish: these numbers depend on the original picture.".to_owned(),
             geometric_number: release.geometric_number,
@@ -120,10 +130,8 @@ impl Receipt {
 /// The unit of epsilon in words.
 pub fn unit(sensitivity: Sensitivity) -> &'static str {
     match sensitivity {
-        Sensitivity::Normalised => {
-            "relative: per sum of the measured sensitivities (the paper's scale)"
-        }
-        Sensitivity::Measured => "grey levels, sensitivities measured on the training set",
-        Sensitivity::Clipped => "grey levels, widths of the model's public boxes",
+        Sensitivity::Normalised => "relative: sensitivities divided by their sum, as in the paper",
+        Sensitivity::Measured => "against sensitivities measured on the training set",
+        Sensitivity::Clipped => "against the widths of the model's public boxes",
     }
 }

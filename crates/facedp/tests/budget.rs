@@ -36,7 +36,7 @@ prop_compose! {
         features in Just(features),
         ranks in Just(ranks),
     ) -> Case {
-        let weights = Weights::new(&weights, ranks, features, &Pixel::new(ranks, 1));
+        let weights = Weights::new(&weights, ranks, features, &Pixel);
         let survivals = (1..=ranks).map(|k| Geometric::new(p, ranks).unwrap().survival(k));
         Case { weights, sensitivities, epsilon, survivals: survivals.collect() }
     }
@@ -138,8 +138,19 @@ proptest! {
 }
 
 #[test]
+fn values_that_do_not_fit_the_ranks_are_an_error() {
+    let weights = Weights::new(&[1.0, 0.5, 0.25], 3, 1, &Pixel);
+    let problem = Problem { weights: &weights, sensitivities: &[1.0], epsilon: 1.0 };
+    for (x, g) in [(2, 3), (4, 4), (3, 2)] {
+        let error = Scales::spend(&problem, &vec![1.0; x], &vec![0.5; g]).unwrap_err();
+        assert!(matches!(error, facedp::Error::Ranks { expected: 3, .. }), "{x} {g}");
+    }
+    assert!(Geometric::new(0.5, 0).is_err());
+}
+
+#[test]
 fn a_feature_without_noise_is_an_error() {
-    let weights = Weights::new(&[1.0, 0.0, 0.0, 1.0], 2, 2, &Pixel::new(2, 1));
+    let weights = Weights::new(&[1.0, 0.0, 0.0, 1.0], 2, 2, &Pixel);
     let problem = Problem { weights: &weights, sensitivities: &[1.0, 1.0], epsilon: 1.0 };
     let error = Scales::spend(&problem, &[1.0, 0.0], &[1.0, 0.5]).unwrap_err();
     assert_eq!(error, facedp::Error::Uncovered { feature: 2 });

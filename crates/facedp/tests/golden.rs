@@ -134,6 +134,7 @@ fn quality_is_that_of_scikit_image() {
             ("ssim_wang", found.ssim_wang, expected.ssim_wang),
         ];
         for (what, found, expected) in similarities {
+            let (found, expected) = (found.unwrap(), expected.unwrap());
             assert_close(&format!("{name}: {what}"), &[1.0, found], &[1.0, expected], DOUBLE);
         }
     }

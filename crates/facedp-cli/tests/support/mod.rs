@@ -79,17 +79,29 @@ pub fn workshop() -> TempDir {
     folder
 }
 
-/// Every file below a folder, by its path from there.
+/// A chunk of a PNG file, with its checksum.
+pub fn png_chunk(name: &[u8; 4], body: &[u8]) -> Vec<u8> {
+    let content = [name, body].concat();
+    let mut crc = u32::MAX;
+    for byte in &content {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            crc = (crc >> 1) ^ (0xEDB8_8320 & 0u32.wrapping_sub(crc & 1));
+        }
+    }
+    [&(body.len() as u32).to_be_bytes(), content.as_slice(), &(!crc).to_be_bytes()].concat()
+}
+
+/// Every file and folder below a folder, by its path from there.
 pub fn files_below(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(next) = folders.pop() {
         for entry in fs::read_dir(next).unwrap() {
             let path = entry.unwrap().path();
+            found.push(path.strip_prefix(folder).unwrap().to_str().unwrap().replace('\\', "/"));
             if path.is_dir() {
                 folders.push(path);
-            } else {
-                found.push(path.strip_prefix(folder).unwrap().to_str().unwrap().replace('\\', "/"));
             }
         }
     }

@@ -12,63 +12,68 @@ use super::Transform;
 
 /// A planned two-dimensional DCT-II and its inverse.
 pub struct Dct {
-    width: usize,
-    height: usize,
-    rows: Arc<dyn TransformType2And3<f64>>,
-    columns: Arc<dyn TransformType2And3<f64>>,
+    rows: Line,
+    columns: Line,
 }
 
 impl Dct {
     /// Plans the transform for planes of one size.
     pub fn new(width: usize, height: usize) -> Self {
         let mut planner = DctPlanner::new();
-        let (rows, columns) = (planner.plan_dct2(width), planner.plan_dct2(height));
-        Self { width, height, rows, columns }
+        Self { rows: Line(planner.plan_dct2(width)), columns: Line(planner.plan_dct2(height)) }
     }
 
-    fn scratch(&self) -> Vec<f64> {
-        vec![0.0; self.rows.get_scratch_len().max(self.columns.get_scratch_len())]
+    /// Applies a one-dimensional step to every row, then to every column.
+    fn along_both(&self, plane: &mut [f64], step: impl Fn(&Line, &mut [f64], &mut [f64])) {
+        let mut scratch = vec![0.0; self.rows.scratch_len().max(self.columns.scratch_len())];
+        let mut turned = vec![0.0; plane.len()];
+        let mut pass = |lines: &mut [f64], dct: &Line| {
+            let scratch = &mut scratch[..dct.scratch_len()];
+            lines.chunks_exact_mut(dct.len()).for_each(|line| step(dct, line, scratch));
+        };
+        pass(plane, &self.rows);
+        transpose(plane, self.rows.len(), &mut turned);
+        pass(&mut turned, &self.columns);
+        transpose(&turned, self.columns.len(), plane);
+    }
+}
+
+/// A planned one-dimensional transform.
+struct Line(Arc<dyn TransformType2And3<f64>>);
+
+impl Line {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn scratch_len(&self) -> usize {
+        self.0.get_scratch_len()
+    }
+
+    /// Multiplies the first value by `sqrt(first / n)` and the others by `sqrt(2 / n)`.
+    fn scale(&self, line: &mut [f64], first: f64) {
+        let n = self.len() as f64;
+        line[0] *= (first / n).sqrt();
+        line[1..].iter_mut().for_each(|c| *c *= (2.0 / n).sqrt());
     }
 }
 
 impl Transform for Dct {
     fn forward(&self, plane: &mut [f64]) {
-        let mut scratch = self.scratch();
-        let mut turned = vec![0.0; plane.len()];
-        let pass = |lines: &mut [f64], dct: &dyn TransformType2And3<f64>, scratch: &mut [f64]| {
-            let n = dct.len();
-            let (first, rest) = ((1.0 / n as f64).sqrt(), (2.0 / n as f64).sqrt());
-            let scratch = &mut scratch[..dct.get_scratch_len()];
-            for line in lines.chunks_exact_mut(n) {
-                dct.process_dct2_with_scratch(line, scratch);
-                line[0] *= first;
-                line[1..].iter_mut().for_each(|c| *c *= rest);
-            }
-        };
-        pass(plane, &*self.rows, &mut scratch);
-        transpose(plane, self.width, &mut turned);
-        pass(&mut turned, &*self.columns, &mut scratch);
-        transpose(&turned, self.height, plane);
+        self.along_both(plane, |dct, line, scratch| {
+            dct.0.process_dct2_with_scratch(line, scratch);
+            dct.scale(line, 1.0);
+        });
     }
 
     fn inverse(&self, coefficients: &mut [f64]) {
-        let mut scratch = self.scratch();
-        let mut turned = vec![0.0; coefficients.len()];
-        let pass = |lines: &mut [f64], dct: &dyn TransformType2And3<f64>, scratch: &mut [f64]| {
-            let n = dct.len();
-            let (first, rest) = ((4.0 / n as f64).sqrt(), (2.0 / n as f64).sqrt());
-            let scratch = &mut scratch[..dct.get_scratch_len()];
-            // A few noisy coefficients leave most lines of the first pass empty.
-            for line in lines.chunks_exact_mut(n).filter(|l| l.iter().any(|&c| c != 0.0)) {
-                line[0] *= first;
-                line[1..].iter_mut().for_each(|c| *c *= rest);
-                dct.process_dct3_with_scratch(line, scratch);
+        self.along_both(coefficients, |dct, line, scratch| {
+            // A few noisy coefficients leave most rows empty.
+            if line.iter().any(|&c| c != 0.0) {
+                dct.scale(line, 4.0);
+                dct.0.process_dct3_with_scratch(line, scratch);
             }
-        };
-        pass(coefficients, &*self.rows, &mut scratch);
-        transpose(coefficients, self.width, &mut turned);
-        pass(&mut turned, &*self.columns, &mut scratch);
-        transpose(&turned, self.height, coefficients);
+        });
     }
 }
 

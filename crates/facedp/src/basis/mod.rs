@@ -35,7 +35,7 @@ impl Basis {
     /// Plans the transform of planes of one size.
     pub fn transform(self, width: usize, height: usize) -> Result<Box<dyn Transform>> {
         Ok(match self {
-            Basis::Pixel => Box::new(Pixel::new(width, height)),
+            Basis::Pixel => Box::new(Pixel),
             Basis::Dct => Box::new(Dct::new(width, height)),
             Basis::Haar { levels } => Box::new(Haar::new(width, height, levels)?),
         })

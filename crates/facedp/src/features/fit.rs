@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, Mat, MatRef, Par, Side};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 use half::f16;
 
-use super::{FeatureModel, Provenance, file};
+use super::{FeatureModel, Provenance, eigen, file};
 use crate::error::{Error, Result};
-use crate::linear::dot;
 use crate::plane::Plane;
 
 /// Face chips with the person in each.
@@ -72,12 +71,13 @@ impl TrainingSet {
 
     /// A pictures x `width` block of the centred set, row by row, from column `from` on.
     fn centred_block(&self, mean: &[f64], from: usize, width: usize) -> Vec<f64> {
-        let rows = self.chips.chunks_exact(self.pixels());
-        let centred = rows.flat_map(|chip| {
-            let mean = &mean[from..from + width];
-            chip[from..from + width].iter().zip(mean).map(|(&v, m)| f64::from(v) - m)
-        });
-        centred.collect()
+        let mean = &mean[from..from + width];
+        let mut block = Vec::with_capacity(self.len() * width);
+        for chip in self.chips.chunks_exact(self.pixels()) {
+            let part = &chip[from..from + width];
+            block.extend(part.iter().zip(mean).map(|(&v, m)| f64::from(v) - m));
+        }
+        block
     }
 
     /// Walks over the centred set in blocks of columns: calls `visit(first column, block)`.
@@ -105,8 +105,8 @@ pub struct PrincipalComponents {
 
 /// Principal components through the Gram matrix of the pictures, in f64.
 ///
-/// For n pictures of M pixels: `X X^T` (n^2 M / 2 multiplications) and a full symmetric
-/// eigendecomposition (about 9 n^3), then `U = X^T V / s`.
+/// For n pictures of M pixels: `X X^T` (n^2 M / 2 multiplications), its largest eigenvalues, then
+/// `U = X^T V / s`.
 pub fn principal_components(set: &TrainingSet, features: usize) -> Result<PrincipalComponents> {
     let (n, pixels) = (set.len(), set.pixels());
     if features == 0 || n <= features {
@@ -128,16 +128,15 @@ pub fn principal_components(set: &TrainingSet, features: usize) -> Result<Princi
             Par::Seq,
         );
     });
-    let eigen = gram.self_adjoint_eigen(Side::Lower).map_err(|_| Error::Eigen)?;
-    let values = eigen.S().column_vector();
-    // Eigenvalues rise; those within rounding of zero are not directions of the pictures.
-    let negligible = values[n - 1].max(0.0) * n as f64 * f64::EPSILON;
-    let rank = (0..n).filter(|&i| values[i] > negligible).count();
+    let (values, vectors) = eigen::largest(&mut gram, features)?;
+    // Those within rounding of zero are not directions of the pictures.
+    let negligible = values[0].max(0.0) * n as f64 * f64::EPSILON;
+    let rank = values.iter().filter(|&&value| value > negligible).count();
     if rank < features {
         return Err(Error::Rank { features, rank });
     }
-    let singular_values: Vec<f64> = (0..features).map(|i| values[n - 1 - i].sqrt()).collect();
-    let top = Mat::from_fn(n, features, |row, i| eigen.U()[(row, n - 1 - i)] / singular_values[i]);
+    let singular_values: Vec<f64> = values.iter().map(|value| value.sqrt()).collect();
+    let top = Mat::from_fn(n, features, |row, i| vectors[(row, i)] / singular_values[i]);
 
     let mut components = vec![0.0; features * pixels];
     set.for_each_block(&mean, |from, block| {
@@ -202,18 +201,15 @@ impl FeatureModel {
 
 /// Every feature of every picture, feature by feature.
 fn project_all(set: &TrainingSet, mean: &[f32], eigenfaces: &[f64]) -> Vec<f64> {
-    let pixels = set.pixels();
-    let features = eigenfaces.len() / pixels;
+    let features = eigenfaces.len() / set.pixels();
+    let mean: Vec<f64> = mean.iter().map(|&m| f64::from(m)).collect();
+    let faces = MatRef::from_row_major_slice(eigenfaces, features, set.pixels());
     let mut projected = vec![0.0; features * set.len()];
-    let mut centred = vec![0.0; pixels];
-    for (n, chip) in set.chips.chunks_exact(pixels).enumerate() {
-        for ((c, &v), &m) in centred.iter_mut().zip(chip).zip(mean) {
-            *c = f64::from(v) - f64::from(m);
-        }
-        for (i, face) in eigenfaces.chunks_exact(pixels).enumerate() {
-            projected[i * set.len() + n] = dot(face, &centred);
-        }
-    }
+    let mut target = MatMut::from_column_major_slice_mut(&mut projected, set.len(), features);
+    set.for_each_block(&mean, |from, block| {
+        let faces = faces.subcols(from, block.ncols());
+        matmul(target.as_mut(), Accum::Add, block, faces.transpose(), 1.0, Par::Seq);
+    });
     projected
 }
 
@@ -241,9 +237,11 @@ fn between_people(feature: &[f64], people: &[usize]) -> f64 {
     widest
 }
 
-/// The largest difference between two pictures of one person.
+/// The largest difference between two pictures of one person, and a billionth more, so that
+/// rounding does not exclude the pair that set it.
 fn within_people(feature: &[f64], people: &[usize]) -> f64 {
-    ranges(feature, people).values().map(|(low, high)| high - low).fold(0.0, f64::max)
+    let widest = ranges(feature, people).values().map(|(low, high)| high - low).fold(0.0, f64::max);
+    widest * (1.0 + 1e-9)
 }
 
 /// The 0.5 % and 99.5 % quantiles, rounded outwards to whole grey levels.
@@ -263,7 +261,7 @@ mod tests {
         let feature = [0.0, 10.0, 4.0, 5.0, 3.0];
         let people = [0, 0, 1, 1, 2];
         assert_eq!(between_people(&feature, &people), 7.0); // 10 against 3, not 10 against 0
-        assert_eq!(within_people(&feature, &people), 10.0);
+        assert_eq!(within_people(&feature, &people), 10.0 * (1.0 + 1e-9));
     }
 
     #[test]

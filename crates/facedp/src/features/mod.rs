@@ -4,6 +4,7 @@
 //! by principal component analysis of a training set. All numbers are grey levels of a
 //! `side x side` luma chip.
 
+mod eigen;
 mod file;
 mod fit;
 

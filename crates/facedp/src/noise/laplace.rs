@@ -2,8 +2,9 @@
 //!
 //! `Pr[X = x]` is proportional to `e^(-|x|/t)` on the integers. The sampler is Algorithm 2 of
 //! Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy" (2020), with a
-//! whole scale t. It uses integers only, so its law is exact as far as the generator's bits are
-//! uniform: there is no rounding whose pattern could give the original away (Mironov 2012).
+//! whole scale t. It uses integers only, so the law of a draw is exact as far as the generator's
+//! bits are uniform, which floating-point samplers are not (Mironov 2012). What is done with a draw
+//! afterwards is the caller's: adding it to a photo in floats rounds again.
 //!
 //! OpenDP's sampler works in big integers and cannot take a generator; prio's takes 6 to 11
 //! microseconds a draw. This one takes about a tenth of a microsecond.

@@ -26,10 +26,10 @@ use crate::error::{Error, Result};
 use crate::features::FeatureModel;
 use crate::geometric::Geometric;
 use crate::method::{Method, Sensitivity};
-use crate::noise::discrete_laplace;
+use crate::noise::{Source, discrete_laplace};
 use crate::plane::Plane;
 use crate::rank::{self, Ranking};
-use crate::receipt::Claim;
+use crate::receipt::{Claim, PublicPart};
 use crate::scale::{Proposal, Solver, lmgd, na, optimal, uniform};
 use crate::weights::Weights;
 
@@ -42,6 +42,7 @@ pub struct Plan {
     sensitivities: Vec<f64>,
     spread: Spread,
     report: PlanReport,
+    terms: Arc<PublicPart>,
 }
 
 /// How noise is spread over coefficients: known in public, or only once the photo is.
@@ -91,12 +92,17 @@ impl Plan {
                 (Spread::ByAmplitude { weights, survivals }, report)
             }
         };
-        Ok(Self { method, model, transform, law, sensitivities, spread, report })
+        let claim = match spread {
+            Spread::Public(_) => Claim::PaperAccounting,
+            Spread::ByAmplitude { .. } => Claim::None,
+        };
+        let terms = Arc::new(PublicPart::new(&method, &model, &report, claim));
+        Ok(Self { method, model, transform, law, sensitivities, spread, report, terms })
     }
 
     /// Draws noise and adds it to a chip of the model's size (grey levels 0..=255). The result
     /// is not rounded or clamped.
-    pub fn protect<R: CryptoRng + ?Sized>(&self, chip: &Plane, noise: &mut R) -> Result<Release> {
+    pub fn protect<R: CryptoRng>(&self, chip: &Plane, noise: &mut Source<R>) -> Result<Release> {
         chip.require_size(self.model.side(), self.model.side())?;
         let ranked = match &self.spread {
             Spread::Public(ranked) => Cow::Borrowed(ranked),
@@ -123,8 +129,9 @@ impl Plan {
             geometric_number,
             theoretical_variance: (0..used).map(|k| 2.0 * scales.scale(k).powi(2)).sum(),
             expected_variance: 2.0 * scales.cost(),
+            randomness: noise.randomness(),
+            terms: Arc::clone(&self.terms),
             model: Arc::clone(&self.model),
-            features: self.method.features,
         })
     }
 
@@ -162,10 +169,7 @@ impl Plan {
 
     /// What may be claimed of a release of this plan made with system entropy.
     pub fn claim(&self) -> Claim {
-        match self.spread {
-            Spread::Public(_) => Claim::PaperAccounting,
-            Spread::ByAmplitude { .. } => Claim::None,
-        }
+        self.terms.claim
     }
 
     /// Scales `b_k` by rank with their coefficients, if they are public.
@@ -198,6 +202,10 @@ impl Ranked {
         let proposal = propose(solver, all, all, survivals);
         let support = proposal.x.iter().filter(|&&x| x > 0.0).count();
         let order = rank::largest(&proposal.x, support.min(survivals.len()));
+        if support > order.len() {
+            // The law seldom reaches that far (a large p): the best of what it reaches.
+            return Self::in_order(order, solver, all, survivals);
+        }
         let x: Vec<f64> = order.iter().map(|&k| proposal.x[k as usize]).collect();
         let rows = all.weights.select(&order);
         let scales = Scales::spend(&Problem { weights: &rows, ..*all }, &x, survivals)?;

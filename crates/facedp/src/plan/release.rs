@@ -4,9 +4,13 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::features::FeatureModel;
+use crate::noise::Randomness;
 use crate::plane::Plane;
+use crate::receipt::PublicPart;
 
 /// A chip with noise, and what Algorithm 1 of the paper returns with it.
+///
+/// Sums are floating point: publish the picture rounded to its 8 or 16 bits, not this.
 #[derive(Debug, Clone)]
 pub struct Release {
     /// `P'`: the chip with noise, not rounded.
@@ -19,15 +23,18 @@ pub struct Release {
     pub theoretical_variance: f64,
     /// `2 f`: its expectation over K.
     pub expected_variance: f64,
+    /// Where the randomness came from.
+    pub randomness: Randomness,
+    /// What was planned, for the receipt.
+    pub(crate) terms: Arc<PublicPart>,
     pub(super) model: Arc<FeatureModel>,
-    pub(super) features: usize,
 }
 
 impl Release {
     /// `F'`: the noisy features. Computed when asked for, since it costs far more than the
     /// noise itself.
     pub fn features(&self) -> Result<Vec<f64>> {
-        self.model.project(&self.plane, self.features)
+        self.model.project(&self.plane, self.terms.method.features)
     }
 
     /// The paper's real variance `sigma_r^2` before rounding: the energy of the noise.

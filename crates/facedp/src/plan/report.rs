@@ -14,8 +14,8 @@ use crate::scale::Proposal;
 pub struct PlanReport {
     /// `eps(b)`, at most the budget and equal to it up to 1e-9.
     pub budget_spent: f64,
-    /// The same noise's budget against the measured sensitivities, in grey levels.
-    pub budget_in_grey_levels: Option<f64>,
+    /// What the same noise spends against the measured sensitivities.
+    pub budget_measured: Option<f64>,
     /// `f`, half the expected energy of the noise.
     pub cost: Option<f64>,
     /// PSNR (dB) of the expected mean squared error. Not the expected PSNR: energy varies from
@@ -56,10 +56,10 @@ impl PlanReport {
         let rare = energy.iter().zip(survivals).filter(|(_, g)| **g < 0.01);
         let rare = rare.fold(0.0, |sum, (e, _)| sum + e);
         let last = energy.iter().rposition(|&e| e > 0.0);
-        let in_grey_levels = Problem { sensitivities: measured, ..*all };
+        let against_measured = Problem { sensitivities: measured, ..*all };
         Self {
             budget_spent: ranked.scales.spent(),
-            budget_in_grey_levels: Some(in_grey_levels.spent(&all.variances(&x))),
+            budget_measured: Some(against_measured.spent(&all.variances(&x))),
             cost: Some(cost),
             psnr_of_expected_mse: decibels(cost, all),
             bound_psnr: bound_psnr(all),
@@ -79,7 +79,7 @@ impl PlanReport {
         let measured: f64 = model.sensitivities()[..method.features].iter().sum();
         Self {
             budget_spent: all.epsilon,
-            budget_in_grey_levels: match method.sensitivity {
+            budget_measured: match method.sensitivity {
                 Sensitivity::Normalised => Some(all.epsilon * measured),
                 Sensitivity::Measured => Some(all.epsilon),
                 Sensitivity::Clipped => None,

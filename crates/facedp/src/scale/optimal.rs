@@ -20,25 +20,28 @@ const RECALLED: f64 = 1e-9;
 /// Iterates until the gap over all coefficients, after pruning, is at most `max_gap`.
 pub fn solve(problem: &Problem<'_>, max_gap: f64) -> Proposal {
     let mut x = vec![1.0; problem.weights.coefficients()];
+    let mut active: Vec<usize> = (0..x.len()).collect();
     let mut variances = problem.variances(&x);
     let mut iterations = 0;
     loop {
-        let (cost, spent): (f64, f64) = (x.iter().sum(), problem.spent(&variances));
+        let cost: f64 = active.iter().map(|&k| x[k]).sum();
+        let spent = problem.spent(&variances);
         let worth = problem.worth(&variances);
-        // One pass over the weights takes the step and sums the next variances.
+        // One pass over the active weights takes the step and sums the next variances.
         let mut most = 0.0f64;
         variances.fill(0.0);
-        for (row, x) in problem.weights.rows().zip(&mut x).filter(|(_, x)| **x > 0.0) {
+        active.retain(|&k| {
+            let row = problem.weights.row(k);
             let q = dot(row, &worth);
             most = most.max(q);
-            *x *= q * cost / spent;
-            if *x < ASIDE * cost {
-                *x = 0.0;
-                continue;
+            let step = x[k] * q * cost / spent;
+            let stays = step >= ASIDE * cost;
+            x[k] = if stays { step } else { 0.0 };
+            if stays {
+                variances.iter_mut().zip(row).for_each(|(v, w)| *v += w * step);
             }
-            let step = *x;
-            variances.iter_mut().zip(row).for_each(|(v, w)| *v += w * step);
-        }
+            stays
+        });
         iterations += 1;
         let done = iterations >= MOST_ITERATIONS;
         let close = cost * most / spent - 1.0 <= 0.9 * max_gap;
@@ -47,9 +50,10 @@ pub fn solve(problem: &Problem<'_>, max_gap: f64) -> Proposal {
             if problem.gap(&pruned) <= max_gap || done {
                 return Proposal { x: pruned, iterations, residuals: None };
             }
-            for (row, x) in problem.weights.rows().zip(&mut x).filter(|(_, x)| **x == 0.0) {
-                if dot(row, &worth) * cost > spent {
-                    *x = RECALLED * cost;
+            for (k, row) in problem.weights.rows().enumerate() {
+                if x[k] == 0.0 && dot(row, &worth) * cost > spent {
+                    x[k] = RECALLED * cost;
+                    active.push(k);
                 }
             }
         }

@@ -1,0 +1,130 @@
+//! The largest eigenvalues of a Gram matrix.
+//!
+//! Only 64 of thousands are wanted, so they are sought in the space of `B, G B, G^2 B, ...` for a
+//! random block B (block Krylov), which takes a fraction of a full decomposition. Where that does
+//! not settle (few pictures, equal eigenvalues), the full decomposition does it. faer's own
+//! partial solver was tried: it is as fast, but panics on small matrices and does not end on
+//! singular ones.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par, Side};
+use rand_core::Rng;
+
+use crate::error::{Error, Result};
+use crate::noise::experiment;
+
+/// Directions sought beyond those wanted, so that the last of these settle sooner.
+const SPARE: usize = 16;
+/// Blocks of the Krylov space before the first look at the residuals, and at the most.
+const BLOCKS: (usize, usize) = (8, 12);
+/// Residuals and skewness allowed, relative.
+const PRECISION: f64 = 1e-10;
+
+/// Eigenvalues, falling, and their vectors as columns.
+pub(super) type Eigen = (Vec<f64>, Mat<f64>);
+
+/// The `count` largest eigenvalues of a matrix given by its lower half. Fills in the upper half.
+pub(super) fn largest(gram: &mut Mat<f64>, count: usize) -> Result<Eigen> {
+    let n = gram.nrows();
+    for column in 1..n {
+        for row in 0..column {
+            gram[(row, column)] = gram[(column, row)];
+        }
+    }
+    let few = n >= 16 * (count + SPARE);
+    let found = if few { krylov(gram.as_ref(), count) } else { None };
+    found.or_else(|| full(gram.as_ref(), count)).ok_or(Error::Eigen)
+}
+
+/// By decomposing all of the matrix.
+fn full(matrix: MatRef<'_, f64>, count: usize) -> Option<Eigen> {
+    let eigen = matrix.self_adjoint_eigen(Side::Lower).ok()?;
+    let (values, vectors) = (eigen.S(), eigen.U());
+    // faer's eigenvalues rise.
+    let last = values.dim() - 1;
+    let top = (0..count).map(|i| values[last - i]).collect();
+    Some((top, Mat::from_fn(vectors.nrows(), count, |row, i| vectors[(row, last - i)])))
+}
+
+/// In a Krylov space that grows until the residuals vanish; `None` if they do not.
+fn krylov(gram: MatRef<'_, f64>, count: usize) -> Option<Eigen> {
+    let (n, width) = (gram.nrows(), count + SPARE);
+    let (least, most) = BLOCKS;
+    // Which random block does not matter; that it is always the same makes fits repeatable.
+    let mut random = experiment(0, "eigenfaces");
+    let mut block = Mat::from_fn(n, width, |_, _| f64::from(random.next_u32()) - 2f64.powi(31));
+    let (mut basis, mut image) = (Mat::zeros(n, width * most), Mat::zeros(n, width * most));
+    for step in 0..most {
+        // Twice is enough for right angles to rounding.
+        for _ in 0..2 {
+            let before = basis.subcols(0, step * width);
+            let along = before.transpose() * &block;
+            matmul(&mut block, Accum::Add, before, along, -1.0, Par::Seq);
+            block = block.qr().compute_thin_Q();
+        }
+        basis.subcols_mut(step * width, width).copy_from(&block);
+        block = gram * block;
+        image.subcols_mut(step * width, width).copy_from(&block);
+        if step + 1 < least || step % 2 == 0 {
+            continue;
+        }
+        let size = (step + 1) * width;
+        let (basis, image) = (basis.subcols(0, size), image.subcols(0, size));
+        let (values, within) = full((basis.transpose() * image).as_ref(), count)?;
+        let (vectors, moved) = (basis * &within, image * &within);
+        let residual = Mat::from_fn(n, count, |r, i| moved[(r, i)] - values[i] * vectors[(r, i)]);
+        let skew = vectors.transpose() * &vectors - Mat::<f64>::identity(count, count);
+        if residual.norm_max() <= PRECISION * values[0] && skew.norm_max() < PRECISION {
+            return Some((values, vectors));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    /// A positive matrix with the given falling eigenvalues, in random directions.
+    fn matrix(values: &[f64]) -> Mat<f64> {
+        let n = values.len();
+        let mut random = experiment(1, "directions");
+        let any = Mat::from_fn(n, n, |_, _| f64::from(random.next_u32()) - 2f64.powi(31));
+        let q = any.qr().compute_thin_Q();
+        let scaled = Mat::from_fn(n, n, |row, i| q[(row, i)] * values[i]);
+        scaled * q.transpose()
+    }
+
+    #[test]
+    fn krylov_and_full_decomposition_agree() {
+        let falling: Vec<f64> = (0..400).map(|i| 1e6 * 0.9f64.powi(i)).collect();
+        let gram = matrix(&falling);
+        let (values, vectors) = krylov(gram.as_ref(), 8).unwrap();
+        let (expected, directions) = full(gram.as_ref(), 8).unwrap();
+        for i in 0..8 {
+            assert!((values[i] / expected[i] - 1.0).abs() < 1e-10);
+            let along = (vectors.col(i).transpose() * directions.col(i)).abs();
+            assert!((along - 1.0).abs() < 1e-10, "vector {i}: {along}");
+        }
+    }
+
+    #[test]
+    fn hard_matrices_are_left_to_the_full_decomposition() {
+        let cases: [(&str, Vec<f64>); 4] = [
+            ("zero", vec![0.0; 400]),
+            ("rank 3", (0..400).map(|i| if i < 3 { 5.0 } else { 0.0 }).collect()),
+            ("identity", vec![1.0; 400]),
+            ("slow", (0..400).map(|i| 2.0 - f64::from(i) * 1e-6).collect()),
+        ];
+        for (name, values) in cases {
+            let (found, vectors) = largest(&mut matrix(&values), 8).unwrap();
+            for (i, found) in found.iter().enumerate() {
+                assert!((found - values[i]).abs() < 1e-9, "{name}: {found} not {}", values[i]);
+            }
+            let skew = vectors.transpose() * &vectors - Mat::<f64>::identity(8, 8);
+            assert!(skew.norm_max() < 1e-9, "{name}");
+        }
+    }
+}
