@@ -18,7 +18,6 @@
 //! ```
 
 use crate::error::{Error, Result};
-use crate::linear::dot;
 use crate::weights::Weights;
 
 /// What a solver has to satisfy: spend `epsilon` on features of these sensitivities.
@@ -35,15 +34,7 @@ pub struct Problem<'a> {
 impl Problem<'_> {
     /// `v_i(x)`, the halved variance of each feature's noise.
     pub fn variances(&self, x: &[f64]) -> Vec<f64> {
-        let mut v = vec![0.0; self.weights.features()];
-        // What is below this would be lost in rounding anyway.
-        let least = 1e-20 * x.iter().sum::<f64>();
-        for (row, &x) in self.weights.rows().zip(x) {
-            if x > least {
-                v.iter_mut().zip(row).for_each(|(v, w)| *v += w * x);
-            }
-        }
-        v
+        self.weights.variances(x)
     }
 
     /// `eps(x)` from the variances; infinite where a feature has none.
@@ -66,7 +57,7 @@ impl Problem<'_> {
     pub fn gap(&self, x: &[f64]) -> f64 {
         let variances = self.variances(x);
         let worth = self.worth(&variances);
-        let most = self.weights.rows().map(|row| dot(row, &worth)).fold(0.0, f64::max);
+        let most = self.weights.pulls(&worth).into_iter().fold(0.0, f64::max);
         // f q is invariant under scaling but for one factor of the budget.
         x.iter().sum::<f64>() * most / self.spent(&variances) - 1.0
     }

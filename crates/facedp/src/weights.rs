@@ -3,6 +3,9 @@
 //! `w_ik = dF_i/dC_k = (H u_i)_k`: the features are linear in the coefficients, so the weights
 //! are the transform of the eigenfaces. Budget, cost and ranking need only their squares.
 
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+
 use crate::basis::Transform;
 
 /// Squared weights `w_ik^2`, one contiguous row of `features` values per coefficient `k`.
@@ -58,6 +61,26 @@ impl Weights {
         self.squared.chunks_exact(self.features)
     }
 
+    /// `q_k = sum_i w_ik^2 worth_i` of every coefficient.
+    pub fn pulls(&self, worth: &[f64]) -> Vec<f64> {
+        let mut pulls = vec![0.0; self.coefficients()];
+        let (out, worth) = (column_mut(&mut pulls), column(worth));
+        matmul(out, Accum::Replace, self.matrix(), worth, 1.0, Par::Seq);
+        pulls
+    }
+
+    /// `v_i = sum_k w_ik^2 x_k` of every feature.
+    pub fn variances(&self, x: &[f64]) -> Vec<f64> {
+        let mut variances = vec![0.0; self.features];
+        let (out, x) = (column_mut(&mut variances), column(x));
+        matmul(out, Accum::Replace, self.matrix().transpose(), x, 1.0, Par::Seq);
+        variances
+    }
+
+    fn matrix(&self) -> MatRef<'_, f64> {
+        MatRef::from_row_major_slice(&self.squared, self.coefficients(), self.features)
+    }
+
     /// The largest squared weight of each feature.
     pub fn peaks(&self) -> Vec<f64> {
         let mut peaks = vec![0.0f64; self.features];
@@ -66,4 +89,13 @@ impl Weights {
         }
         peaks
     }
+}
+
+fn column(values: &[f64]) -> MatRef<'_, f64> {
+    MatRef::from_column_major_slice(values, values.len(), 1)
+}
+
+fn column_mut(values: &mut [f64]) -> MatMut<'_, f64> {
+    let length = values.len();
+    MatMut::from_column_major_slice_mut(values, length, 1)
 }

@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
 use rustdct::{DctPlanner, TransformType2And3};
 
 use super::Transform;
@@ -20,7 +22,7 @@ impl Dct {
     /// Plans the transform for planes of one size.
     pub fn new(width: usize, height: usize) -> Self {
         let mut planner = DctPlanner::new();
-        Self { rows: Line(planner.plan_dct2(width)), columns: Line(planner.plan_dct2(height)) }
+        Self { rows: Line::new(width, &mut planner), columns: Line::new(height, &mut planner) }
     }
 
     /// Applies a one-dimensional step to every row, then to every column.
@@ -38,16 +40,35 @@ impl Dct {
     }
 }
 
-/// A planned one-dimensional transform.
-struct Line(Arc<dyn TransformType2And3<f64>>);
+/// A planned one-dimensional transform, and its basis.
+struct Line {
+    plan: Arc<dyn TransformType2And3<f64>>,
+    /// `a_u cos(pi u (2x+1) / 2n)` for every `u`, one after the other.
+    basis: Vec<f64>,
+}
 
 impl Line {
+    fn new(n: usize, planner: &mut DctPlanner<f64>) -> Self {
+        let step = std::f64::consts::PI / (2 * n) as f64;
+        let entry = |u: usize, x: usize| {
+            let size = (if u == 0 { 1.0 } else { 2.0 } / n as f64).sqrt();
+            // Whole turns taken off first: cosines of small angles are the exact ones.
+            size * ((u * (2 * x + 1) % (4 * n)) as f64 * step).cos()
+        };
+        let basis = (0..n * n).map(|i| entry(i / n, i % n)).collect();
+        Self { plan: planner.plan_dct2(n), basis }
+    }
+
     fn len(&self) -> usize {
-        self.0.len()
+        self.plan.len()
     }
 
     fn scratch_len(&self) -> usize {
-        self.0.get_scratch_len()
+        self.plan.get_scratch_len()
+    }
+
+    fn cosines(&self, frequency: usize) -> &[f64] {
+        &self.basis[frequency * self.len()..][..self.len()]
     }
 
     /// Multiplies the first value by `sqrt(first / n)` and the others by `sqrt(2 / n)`.
@@ -61,19 +82,42 @@ impl Line {
 impl Transform for Dct {
     fn forward(&self, plane: &mut [f64]) {
         self.along_both(plane, |dct, line, scratch| {
-            dct.0.process_dct2_with_scratch(line, scratch);
+            dct.plan.process_dct2_with_scratch(line, scratch);
             dct.scale(line, 1.0);
         });
     }
 
     fn inverse(&self, coefficients: &mut [f64]) {
         self.along_both(coefficients, |dct, line, scratch| {
-            // A few noisy coefficients leave most rows empty.
-            if line.iter().any(|&c| c != 0.0) {
-                dct.scale(line, 4.0);
-                dct.0.process_dct3_with_scratch(line, scratch);
-            }
+            dct.scale(line, 4.0);
+            dct.plan.process_dct3_with_scratch(line, scratch);
         });
+    }
+
+    /// A few coefficients lie in a few rows. Those rows are summed from their cosines, and the
+    /// plane is a thin product of the columns' cosines with them.
+    fn synthesise(&self, sparse: &[(usize, f64)], plane: &mut [f64]) {
+        let (width, height) = (self.rows.len(), self.columns.len());
+        let mut used: Vec<usize> = sparse.iter().map(|(index, _)| index / width).collect();
+        used.sort_unstable();
+        used.dedup();
+        let mut lines = vec![0.0; used.len() * width];
+        for (row, line) in used.iter().zip(lines.chunks_exact_mut(width)) {
+            for (index, value) in sparse.iter().filter(|(index, _)| index / width == *row) {
+                let cosines = self.rows.cosines(index % width);
+                line.iter_mut().zip(cosines).for_each(|(l, c)| *l += value * c);
+            }
+        }
+        let columns: Vec<f64> =
+            used.iter().flat_map(|&row| self.columns.cosines(row)).copied().collect();
+        matmul(
+            MatMut::from_row_major_slice_mut(plane, height, width),
+            Accum::Replace,
+            MatRef::from_column_major_slice(&columns, height, used.len()),
+            MatRef::from_row_major_slice(&lines, used.len(), width),
+            1.0,
+            Par::Seq,
+        );
     }
 }
 

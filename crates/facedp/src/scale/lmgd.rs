@@ -17,13 +17,12 @@
 
 use super::{Proposal, prune};
 use crate::budget::Problem;
-use crate::linear::dot;
 
 /// `dL/dlog b_k = 2 x_k (1 - lambda q_k / 2)` for every rank.
 pub fn gradient(problem: &Problem<'_>, x: &[f64], lambda: f64) -> Vec<f64> {
     let worth = problem.worth(&problem.variances(x));
-    let rows = problem.weights.rows().zip(x);
-    rows.map(|(row, x)| -2.0 * x * residual(dot(row, &worth), lambda)).collect()
+    let pulls = problem.weights.pulls(&worth);
+    pulls.into_iter().zip(x).map(|(q, x)| -2.0 * x * residual(q, lambda)).collect()
 }
 
 /// `r2_k`.
@@ -61,8 +60,8 @@ pub fn solve(
         let multiplier = *lambda.get_or_insert(2.0 * cost / spent);
         let r1 = spent / problem.epsilon - 1.0;
         let (mut most, mut mean, mut mean_abs) = (0.0f64, 0.0, 0.0);
-        for ((r2, row), x) in residuals.iter_mut().zip(problem.weights.rows()).zip(&x) {
-            let q = dot(row, &worth);
+        let pulls = problem.weights.pulls(&worth);
+        for ((r2, q), x) in residuals.iter_mut().zip(pulls).zip(&x) {
             *r2 = residual(q, multiplier);
             most = most.max(q);
             mean += x * *r2 / cost;
