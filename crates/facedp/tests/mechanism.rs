@@ -132,7 +132,7 @@ fn real_variance_agrees_with_theory() {
         assert!((mean / theory - 1.0).abs() < 1e-9, "{preset}: {mean} against {theory}");
         let draws = (deviation / mean / 0.02).powi(2).ceil() as usize;
         assert!(draws < 200_000, "{preset} needs {draws} draws");
-        let mut random = experiment(5, "variance");
+        let mut random = experiment(5, &preset.to_string());
         let (mut real, mut given_k) = (0.0, 0.0);
         for _ in 0..draws {
             let release = plan.protect(&face, &mut random).unwrap();
@@ -140,6 +140,12 @@ fn real_variance_agrees_with_theory() {
             given_k += release.theoretical_variance / draws as f64;
         }
         let error = deviation / (draws as f64).sqrt();
+        println!(
+            "{preset}: {draws} draws, real {:+.2} % and given K {:+.2} % of theory, error {:.2} %",
+            100.0 * (real / mean - 1.0),
+            100.0 * (given_k / mean - 1.0),
+            100.0 * error / mean,
+        );
         assert!((real - mean).abs() < 3.0 * error, "{preset}: {real}, not {mean} +- {error}");
         // Given K, theory leaves out the spread of the Laplace draws: it is closer still.
         assert!((given_k - mean).abs() < 3.0 * error, "{preset}: {given_k}, not {mean}");
