@@ -1,0 +1,151 @@
+//! Dense convolution: windows laid out as columns, then one matrix product.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+
+use super::{Shape, Window};
+
+/// A convolution with a bias.
+#[derive(Debug, Clone)]
+pub struct Conv {
+    window: Window,
+    inputs: usize,
+    outputs: usize,
+    /// `outputs x (inputs * kernel * kernel)`, row by row.
+    weights: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+impl Conv {
+    /// A convolution of `inputs` channels; one bias per output channel. `None` if the numbers of
+    /// weights and channels do not fit.
+    pub fn new(window: Window, inputs: usize, weights: Vec<f32>, bias: Vec<f32>) -> Option<Self> {
+        let outputs = bias.len();
+        let fits = weights.len() == outputs * inputs * window.kernel * window.kernel;
+        fits.then_some(Self { window, inputs, outputs, weights, bias })
+    }
+
+    pub(super) fn shape(&self, from: Shape) -> Shape {
+        Shape { channels: self.outputs, ..self.window.shape(from) }
+    }
+
+    /// Values that the columns take.
+    pub(super) fn scratch_len(&self, from: Shape) -> usize {
+        if self.is_pointwise() { 0 } else { self.depth() * self.shape(from).area() }
+    }
+
+    /// Rows of the matrix of columns.
+    fn depth(&self) -> usize {
+        self.inputs * self.window.kernel * self.window.kernel
+    }
+
+    /// A window of one value needs no columns: the picture is the matrix already.
+    fn is_pointwise(&self) -> bool {
+        self.window == Window::new(1, 1, 0)
+    }
+
+    fn weights(&self) -> MatRef<'_, f32> {
+        MatRef::from_row_major_slice(&self.weights, self.outputs, self.depth())
+    }
+
+    pub(super) fn forward(
+        &self,
+        input: &[f32],
+        from: Shape,
+        output: &mut [f32],
+        scratch: &mut [f32],
+    ) {
+        let area = self.shape(from).area();
+        for (channel, &bias) in output.chunks_exact_mut(area).zip(&self.bias) {
+            channel.fill(bias);
+        }
+        let columns = if self.is_pointwise() {
+            input
+        } else {
+            self.lay_out(input, from, scratch);
+            &scratch[..self.depth() * area]
+        };
+        matmul(
+            MatMut::from_row_major_slice_mut(output, self.outputs, area),
+            Accum::Add,
+            self.weights(),
+            MatRef::from_row_major_slice(columns, self.depth(), area),
+            1.0,
+            Par::Seq,
+        );
+    }
+
+    /// Adds the gradient with respect to the input.
+    pub(super) fn backward(
+        &self,
+        upstream: &[f32],
+        from: Shape,
+        gradient: &mut [f32],
+        scratch: &mut [f32],
+    ) {
+        let area = self.shape(from).area();
+        let upstream = MatRef::from_row_major_slice(upstream, self.outputs, area);
+        let product = |target: &mut [f32], accumulate| {
+            let target = MatMut::from_row_major_slice_mut(target, self.depth(), area);
+            matmul(target, accumulate, self.weights().transpose(), upstream, 1.0, Par::Seq);
+        };
+        if self.is_pointwise() {
+            product(gradient, Accum::Add);
+        } else {
+            let columns = &mut scratch[..self.depth() * area];
+            product(columns, Accum::Replace);
+            self.gather(columns, from, gradient);
+        }
+    }
+
+    /// Writes every window as a column.
+    fn lay_out(&self, input: &[f32], from: Shape, columns: &mut [f32]) {
+        let to = self.shape(from);
+        self.for_each_row(from, |row, y, line, at| {
+            let out = &mut columns[row * to.area() + y * to.width..][..to.width];
+            let Some((line, (valid, start))) = line.zip(Some(at)) else { return out.fill(0.0) };
+            out[..valid.start].fill(0.0);
+            out[valid.end..].fill(0.0);
+            let line = &input[line + start..];
+            let out = &mut out[valid];
+            if self.window.stride == 1 {
+                let count = out.len();
+                out.copy_from_slice(&line[..count]);
+            } else {
+                out.iter_mut()
+                    .zip(line.iter().step_by(self.window.stride))
+                    .for_each(|(o, i)| *o = *i);
+            }
+        });
+    }
+
+    /// Adds every column back to where its window came from.
+    fn gather(&self, columns: &[f32], from: Shape, gradient: &mut [f32]) {
+        let to = self.shape(from);
+        self.for_each_row(from, |row, y, line, (valid, start)| {
+            let Some(line) = line else { return };
+            let column = &columns[row * to.area() + y * to.width..][..to.width][valid];
+            let line = gradient[line + start..].iter_mut().step_by(self.window.stride);
+            line.zip(column).for_each(|(g, c)| *g += c);
+        });
+    }
+
+    /// Calls `visit(row of the columns, y, where the input line begins, valid positions)` for every
+    /// line of every row; the input line is `None` where the window lies in the padding.
+    fn for_each_row(
+        &self,
+        from: Shape,
+        mut visit: impl FnMut(usize, usize, Option<usize>, (std::ops::Range<usize>, usize)),
+    ) {
+        let (to, Window { kernel, stride, padding }) = (self.shape(from), self.window);
+        for row in 0..self.depth() {
+            let (channel, ky, kx) = (row / (kernel * kernel), row / kernel % kernel, row % kernel);
+            let across = self.window.valid(kx, from.width, to.width);
+            for y in 0..to.height {
+                let line = (y * stride + ky).checked_sub(padding).filter(|&y| y < from.height);
+                let line = line.map(|y| channel * from.area() + y * from.width);
+                visit(row, y, line, across.clone());
+            }
+        }
+    }
+}

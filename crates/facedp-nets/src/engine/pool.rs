@@ -1,0 +1,71 @@
+//! Pooling: the largest or the mean value under a window.
+
+use super::{Shape, Window};
+
+/// What a window is reduced to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pool {
+    /// The largest value. Padding never wins.
+    Max(Window),
+    /// The mean of the whole window; padding counts as zeros.
+    Average(Window),
+}
+
+impl Pool {
+    pub(super) fn window(self) -> Window {
+        match self {
+            Pool::Max(window) | Pool::Average(window) => window,
+        }
+    }
+
+    pub(super) fn forward(self, input: &[f32], from: Shape, output: &mut [f32]) {
+        let part = 1.0 / (self.window().kernel * self.window().kernel) as f32;
+        let to = self.window().shape(from);
+        for (at, out) in output.iter_mut().enumerate() {
+            let inside = self.positions(at, from, to);
+            *out = match self {
+                Pool::Max(_) => inside.map(|i| input[i]).fold(f32::NEG_INFINITY, f32::max),
+                Pool::Average(_) => inside.map(|i| input[i]).sum::<f32>() * part,
+            };
+        }
+    }
+
+    /// Adds the gradient with respect to the input. The first of equal largest values gets it all.
+    pub(super) fn backward(
+        self,
+        input: &[f32],
+        upstream: &[f32],
+        from: Shape,
+        gradient: &mut [f32],
+    ) {
+        let part = 1.0 / (self.window().kernel * self.window().kernel) as f32;
+        let to = self.window().shape(from);
+        for (at, up) in upstream.iter().enumerate() {
+            let inside = self.positions(at, from, to);
+            match self {
+                Pool::Max(_) => {
+                    let largest = inside.reduce(|a, b| if input[b] > input[a] { b } else { a });
+                    if let Some(largest) = largest {
+                        gradient[largest] += up;
+                    }
+                }
+                Pool::Average(_) => inside.for_each(|i| gradient[i] += up * part),
+            }
+        }
+    }
+
+    /// Input positions under the window of output `at`.
+    fn positions(self, at: usize, from: Shape, to: Shape) -> impl Iterator<Item = usize> {
+        let Window { kernel, stride, padding } = self.window();
+        let (channel, y, x) = (at / to.area(), at % to.area() / to.width, at % to.width);
+        let span = move |o: usize, n: usize| {
+            let end = (o * stride + kernel).saturating_sub(padding).min(n);
+            (o * stride).saturating_sub(padding).min(end)..end
+        };
+        let columns = span(x, from.width);
+        span(y, from.height).flat_map(move |y| {
+            let line = channel * from.area() + y * from.width;
+            columns.clone().map(move |x| line + x)
+        })
+    }
+}

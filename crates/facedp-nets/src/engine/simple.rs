@@ -1,0 +1,124 @@
+//! Operations on single values, and those that only move values around.
+
+use super::Shape;
+
+pub(super) fn relu(input: &[f32], output: &mut [f32]) {
+    output.iter_mut().zip(input).for_each(|(o, i)| *o = i.max(0.0));
+}
+
+/// Where the result is positive, the input was too.
+pub(super) fn relu_backward(output: &[f32], upstream: &[f32], gradient: &mut [f32]) {
+    for ((g, u), o) in gradient.iter_mut().zip(upstream).zip(output) {
+        *g += if *o > 0.0 { *u } else { 0.0 };
+    }
+}
+
+pub(super) fn prelu(input: &[f32], shape: Shape, slopes: &[f32], output: &mut [f32]) {
+    let channels = output.chunks_exact_mut(shape.area()).zip(input.chunks_exact(shape.area()));
+    for ((output, input), slope) in channels.zip(slopes) {
+        output.iter_mut().zip(input).for_each(|(o, i)| *o = if *i > 0.0 { *i } else { slope * i });
+    }
+}
+
+pub(super) fn prelu_backward(
+    input: &[f32],
+    shape: Shape,
+    slopes: &[f32],
+    upstream: &[f32],
+    gradient: &mut [f32],
+) {
+    let area = shape.area();
+    let channels = gradient.chunks_exact_mut(area).zip(upstream.chunks_exact(area));
+    for (((gradient, upstream), input), slope) in channels.zip(input.chunks_exact(area)).zip(slopes)
+    {
+        for ((g, u), i) in gradient.iter_mut().zip(upstream).zip(input) {
+            *g += if *i > 0.0 { *u } else { slope * u };
+        }
+    }
+}
+
+pub(super) fn affine(
+    input: &[f32],
+    shape: Shape,
+    scale: &[f32],
+    shift: &[f32],
+    output: &mut [f32],
+) {
+    let channels = output.chunks_exact_mut(shape.area()).zip(input.chunks_exact(shape.area()));
+    for ((output, input), (scale, shift)) in channels.zip(scale.iter().zip(shift)) {
+        output.iter_mut().zip(input).for_each(|(o, i)| *o = scale * i + shift);
+    }
+}
+
+pub(super) fn affine_backward(shape: Shape, scale: &[f32], upstream: &[f32], gradient: &mut [f32]) {
+    let area = shape.area();
+    let channels = gradient.chunks_exact_mut(area).zip(upstream.chunks_exact(area));
+    for ((gradient, upstream), scale) in channels.zip(scale) {
+        gradient.iter_mut().zip(upstream).for_each(|(g, u)| *g += scale * u);
+    }
+}
+
+pub(super) fn sigmoid(input: &[f32], output: &mut [f32]) {
+    output.iter_mut().zip(input).for_each(|(o, i)| *o = 1.0 / (1.0 + (-i).exp()));
+}
+
+pub(super) fn sigmoid_backward(output: &[f32], upstream: &[f32], gradient: &mut [f32]) {
+    for ((g, u), o) in gradient.iter_mut().zip(upstream).zip(output) {
+        *g += u * o * (1.0 - o);
+    }
+}
+
+pub(super) fn global_average(input: &[f32], shape: Shape, output: &mut [f32]) {
+    for (o, channel) in output.iter_mut().zip(input.chunks_exact(shape.area())) {
+        *o = channel.iter().sum::<f32>() / shape.area() as f32;
+    }
+}
+
+pub(super) fn global_average_backward(shape: Shape, upstream: &[f32], gradient: &mut [f32]) {
+    for (channel, u) in gradient.chunks_exact_mut(shape.area()).zip(upstream) {
+        channel.iter_mut().for_each(|g| *g += u / shape.area() as f32);
+    }
+}
+
+pub(super) fn upsample(input: &[f32], shape: Shape, output: &mut [f32]) {
+    let pairs = output.chunks_exact_mut(4 * shape.width).zip(input.chunks_exact(shape.width));
+    for (two_lines, line) in pairs {
+        let (upper, lower) = two_lines.split_at_mut(2 * shape.width);
+        upper.chunks_exact_mut(2).zip(line).for_each(|(pair, v)| pair.fill(*v));
+        lower.copy_from_slice(upper);
+    }
+}
+
+pub(super) fn upsample_backward(shape: Shape, upstream: &[f32], gradient: &mut [f32]) {
+    let pairs = gradient.chunks_exact_mut(shape.width).zip(upstream.chunks_exact(4 * shape.width));
+    for (line, two_lines) in pairs {
+        let (upper, lower) = two_lines.split_at(2 * shape.width);
+        for ((g, u), l) in line.iter_mut().zip(upper.chunks_exact(2)).zip(lower.chunks_exact(2)) {
+            *g += u[0] + u[1] + l[0] + l[1];
+        }
+    }
+}
+
+/// Adds a tensor to the corner of one that is at least as large in every dimension.
+pub(super) fn add_to_corner(small: &[f32], shape: Shape, large: &mut [f32], into: Shape) {
+    for_each_line(shape, into, |s, l| {
+        large[l..l + shape.width].iter_mut().zip(&small[s..]).for_each(|(l, s)| *l += s);
+    });
+}
+
+/// The reverse: adds the corner of a large tensor to a small one.
+pub(super) fn add_from_corner(large: &[f32], from: Shape, small: &mut [f32], shape: Shape) {
+    for_each_line(shape, from, |s, l| {
+        small[s..s + shape.width].iter_mut().zip(&large[l..]).for_each(|(s, l)| *s += l);
+    });
+}
+
+/// Where each line of the small tensor begins, in it and in the large one.
+fn for_each_line(small: Shape, large: Shape, mut visit: impl FnMut(usize, usize)) {
+    for channel in 0..small.channels {
+        for y in 0..small.height {
+            let at = |shape: Shape| channel * shape.area() + y * shape.width;
+            visit(at(small), at(large));
+        }
+    }
+}

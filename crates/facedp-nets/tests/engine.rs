@@ -1,0 +1,248 @@
+//! The engine against plain loops, and its gradients against finite differences.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use facedp_nets::engine::{
+    Builder, Conv, Depthwise, Network, NodeId, Op, Pool, Shape, Window, Workspace,
+};
+use proptest::prelude::*;
+
+/// Repeatable numbers in -1..1.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> f32 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    }
+
+    fn take(&mut self, count: usize) -> Vec<f32> {
+        (0..count).map(|_| self.next()).collect()
+    }
+}
+
+/// A network of one operation.
+fn single(op: Op) -> Network {
+    let mut net = Builder::default();
+    let out = net.then(net.input(), op);
+    net.finish(&[out])
+}
+
+fn run(network: &Network, shape: Shape, input: &[f32]) -> Vec<f32> {
+    let mut work = Workspace::default();
+    network.forward(&mut work, shape, |x| x.copy_from_slice(input));
+    network.output(&work, 0).to_vec()
+}
+
+/// What a window sees at output (y, x): input position or padding, kernel position.
+fn window_cells(
+    w: Window,
+    shape: Shape,
+    (y, x): (usize, usize),
+) -> impl Iterator<Item = (Option<(usize, usize)>, usize)> {
+    (0..w.kernel * w.kernel).map(move |k| {
+        let at = |o: usize, k: usize, n: usize| {
+            (o * w.stride + k).checked_sub(w.padding).filter(|&i| i < n)
+        };
+        let cell = at(y, k / w.kernel, shape.height).zip(at(x, k % w.kernel, shape.width));
+        (cell, k)
+    })
+}
+
+fn close(a: &[f32], b: &[f32]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-4 * (1.0 + b.abs()))
+}
+
+prop_compose! {
+    fn windows()(kernel in 1usize..5, stride in 1usize..4, padding in 0usize..3) -> Window {
+        Window::new(kernel, stride, padding.min(kernel - 1))
+    }
+}
+
+prop_compose! {
+    fn shapes()(channels in 1usize..5, height in 5usize..12, width in 5usize..12) -> Shape {
+        Shape::new(channels, height, width)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn convolutions_equal_plain_loops(w in windows(), shape in shapes(), outputs in 1usize..4) {
+        let mut numbers = Numbers(1);
+        let area = w.kernel * w.kernel;
+        let input = numbers.take(shape.len());
+        let weights = numbers.take(outputs * shape.channels * area);
+        let bias = numbers.take(outputs);
+        let conv = Conv::new(w, shape.channels, weights.clone(), bias.clone()).unwrap();
+        let own = Depthwise::new(w, weights[..shape.channels * area].to_vec(),
+            numbers.take(shape.channels)).unwrap();
+        let (rows, columns) = (w.positions(shape.height), w.positions(shape.width));
+        let pixel = |c: usize, (y, x): (usize, usize)| input[c * shape.area() + y * shape.width + x];
+
+        let mut expected = Vec::new();
+        for o in 0..outputs {
+            for at in (0..rows * columns).map(|i| (i / columns, i % columns)) {
+                let mut sum = bias[o];
+                for c in 0..shape.channels {
+                    for (cell, k) in window_cells(w, shape, at) {
+                        let weight = weights[(o * shape.channels + c) * area + k];
+                        sum += cell.map_or(0.0, |cell| weight * pixel(c, cell));
+                    }
+                }
+                expected.push(sum);
+            }
+        }
+        prop_assert!(close(&run(&single(Op::Conv(conv)), shape, &input), &expected));
+
+        let found = run(&single(Op::Depthwise(own.clone())), shape, &input);
+        let no_bias = Depthwise::new(w, weights[..shape.channels * area].to_vec(),
+            vec![0.0; shape.channels]).unwrap();
+        let plain = run(&single(Op::Depthwise(no_bias)), shape, &input);
+        let mut expected = Vec::new();
+        for c in 0..shape.channels {
+            for at in (0..rows * columns).map(|i| (i / columns, i % columns)) {
+                let cells = window_cells(w, shape, at);
+                expected.push(cells.map(|(cell, k)| {
+                    cell.map_or(0.0, |cell| weights[c * area + k] * pixel(c, cell))
+                }).sum::<f32>());
+            }
+        }
+        prop_assert!(close(&plain, &expected));
+        prop_assert_eq!(found.len(), plain.len());
+    }
+
+    #[test]
+    fn pools_equal_plain_loops(w in windows(), shape in shapes()) {
+        let input = Numbers(2).take(shape.len());
+        let (rows, columns) = (w.positions(shape.height), w.positions(shape.width));
+        let (mut largest, mut mean) = (Vec::new(), Vec::new());
+        for c in 0..shape.channels {
+            for at in (0..rows * columns).map(|i| (i / columns, i % columns)) {
+                let inside: Vec<f32> = window_cells(w, shape, at).filter_map(|(cell, _)| cell)
+                    .map(|(y, x)| input[c * shape.area() + y * shape.width + x]).collect();
+                largest.push(inside.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+                mean.push(inside.iter().sum::<f32>() / (w.kernel * w.kernel) as f32);
+            }
+        }
+        prop_assert!(close(&run(&single(Op::Pool(Pool::Max(w))), shape, &input), &largest));
+        prop_assert!(close(&run(&single(Op::Pool(Pool::Average(w))), shape, &input), &mean));
+    }
+}
+
+/// The slope of `sum(upstream * output)` along a direction, by the gradient and by central
+/// differences.
+fn slopes(network: &Network, shape: Shape, step: f32) -> (f64, f64) {
+    let mut numbers = Numbers(3);
+    let (x, direction) = (numbers.take(shape.len()), numbers.take(shape.len()));
+    let upstream = numbers.take(network.output_shapes(shape)[0].len());
+    let value = |t: f32| -> f64 {
+        let moved: Vec<f32> = x.iter().zip(&direction).map(|(x, d)| x + t * d).collect();
+        let out = run(network, shape, &moved);
+        out.iter().zip(&upstream).map(|(o, u)| f64::from(*o) * f64::from(*u)).sum()
+    };
+    let mut work = Workspace::default();
+    network.forward(&mut work, shape, |input| input.copy_from_slice(&x));
+    let gradient = network.backward(&mut work, 0, &upstream);
+    let along = gradient.iter().zip(&direction).map(|(g, d)| f64::from(*g) * f64::from(*d)).sum();
+    (along, (value(step) - value(-step)) / (2.0 * f64::from(step)))
+}
+
+/// Single operations. Step 1e-2: sums of a few hundred f32 terms are right to about 1e-5, which
+/// the division by the step makes 1e-3 of slopes of order 1 to 10. Operations with kinks (relu,
+/// prelu, max) take 1e-3, so that hardly any value crosses one, and are simple enough that
+/// rounding stays below 1e-3 all the same.
+#[test]
+fn gradients_of_operations_equal_finite_differences() {
+    let shape = Shape::new(3, 9, 10);
+    let mut numbers = Numbers(4);
+    let mut conv = |kernel, stride, padding| {
+        let window = Window::new(kernel, stride, padding);
+        let weights = numbers.take(5 * 3 * kernel * kernel);
+        Op::Conv(Conv::new(window, 3, weights, numbers.take(5)).unwrap())
+    };
+    let mut ops = vec![
+        ("conv 1x1", conv(1, 1, 0)),
+        ("conv 3x3", conv(3, 1, 1)),
+        ("conv 3x3/2", conv(3, 2, 0)),
+        ("conv 7x7/2", conv(7, 2, 3)),
+    ];
+    let mut depthwise = |stride, padding| {
+        let window = Window::new(3, stride, padding);
+        Op::Depthwise(Depthwise::new(window, numbers.take(27), numbers.take(3)).unwrap())
+    };
+    ops.extend([("depthwise", depthwise(1, 1)), ("depthwise/2", depthwise(2, 1))]);
+    ops.extend([
+        ("relu", Op::Relu),
+        ("prelu", Op::Prelu(vec![0.25, -0.5, 0.0])),
+        ("affine", Op::Affine { scale: vec![2.0, -1.0, 0.5], shift: vec![1.0, 0.0, -1.0] }),
+        ("sigmoid", Op::Sigmoid),
+        ("max pool", Op::Pool(Pool::Max(Window::new(3, 2, 0)))),
+        ("average pool", Op::Pool(Pool::Average(Window::new(2, 2, 0)))),
+        ("padded pool", Op::Pool(Pool::Average(Window::new(3, 2, 1)))),
+        ("global average", Op::GlobalAverage),
+        ("upsample", Op::Upsample),
+    ]);
+    for (name, op) in ops {
+        let smooth = !matches!(op, Op::Relu | Op::Prelu(_) | Op::Pool(Pool::Max(_)));
+        let step = if smooth { 1e-2 } else { 1e-3 };
+        let (gradient, difference) = slopes(&single(op), shape, step);
+        let within = 3e-3 * (1.0 + difference.abs());
+        assert!((gradient - difference).abs() < within, "{name}: {gradient}, {difference}");
+    }
+}
+
+/// A network with branches, a sum of different sizes, and a node used twice.
+fn branched() -> Network {
+    let mut numbers = Numbers(5);
+    let mut conv = |inputs: usize, outputs: usize, kernel, stride, padding| {
+        let weights: Vec<f32> =
+            numbers.take(outputs * inputs * kernel * kernel).iter().map(|w| 0.3 * w).collect();
+        let bias = numbers.take(outputs);
+        Op::Conv(Conv::new(Window::new(kernel, stride, padding), inputs, weights, bias).unwrap())
+    };
+    let mut net = Builder::default();
+    let x: NodeId = net.then(net.input(), conv(3, 4, 3, 1, 1));
+    let x = net.then(x, Op::Sigmoid);
+    let deep = net.then(x, conv(4, 8, 3, 2, 0));
+    let deep = net.then(deep, conv(8, 8, 3, 1, 1));
+    let skip = net.then(x, Op::Pool(Pool::Average(Window::new(2, 2, 0))));
+    let sum = net.add(deep, skip); // 8 channels of 4x5 against 4 of 4x5 or 5x5
+    let up = net.then(sum, Op::Upsample);
+    let out = net.then(up, conv(8, 2, 1, 1, 0));
+    net.finish(&[out])
+}
+
+/// As for single operations; nothing in this network has a kink.
+#[test]
+fn gradients_of_branched_networks_equal_finite_differences() {
+    for shape in [Shape::new(3, 9, 11), Shape::new(3, 10, 10), Shape::new(3, 12, 9)] {
+        let (gradient, difference) = slopes(&branched(), shape, 1e-2);
+        let within = 2e-3 * (1.0 + difference.abs());
+        assert!((gradient - difference).abs() < within, "{gradient}, {difference}");
+    }
+}
+
+#[test]
+fn sums_of_different_sizes_are_filled_up_with_zeros() {
+    let mut net = Builder::default();
+    let half = net.then(net.input(), Op::Pool(Pool::Max(Window::new(2, 2, 0))));
+    let sum = net.add(net.input(), half);
+    let network = net.finish(&[sum]);
+    let found = run(&network, Shape::new(1, 2, 2), &[1.0, 2.0, 3.0, 5.0]);
+    assert_eq!(found, [6.0, 2.0, 3.0, 5.0]);
+}
+
+/// One workspace serves networks and sizes in turn; what an earlier run left does not matter.
+#[test]
+fn a_workspace_can_be_reused() {
+    let (a, b) = (branched(), single(Op::Relu));
+    let mut work = Workspace::default();
+    let (large, small) = (Shape::new(3, 20, 20), Shape::new(3, 9, 9));
+    let input = Numbers(6).take(large.len());
+    for (network, shape) in [(&a, large), (&b, small), (&a, small), (&a, large), (&b, large)] {
+        network.forward(&mut work, shape, |x| x.copy_from_slice(&input[..shape.len()]));
+        assert_eq!(network.output(&work, 0), run(network, shape, &input[..shape.len()]));
+    }
+}
