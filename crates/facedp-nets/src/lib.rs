@@ -1,6 +1,20 @@
-//! Networks that see faces, in pure Rust.
-//!
-//! This crate holds a small engine for convolutional networks with gradients with respect to their
-//! input ([`engine`]).
+//! Networks that see faces, in pure Rust: two recognisers and a detector, on a small engine that also
+//! gives gradients with respect to the picture. Weights are embedded; nothing is downloaded.
 
+#[cfg(feature = "yunet")]
+mod detector;
 pub mod engine;
+mod error;
+mod networks;
+mod picture;
+mod recogniser;
+mod similarity;
+mod weights;
+
+#[cfg(feature = "yunet")]
+pub use detector::{Detector, Face, Rect};
+pub use engine::Workspace;
+pub use error::{Error, Result};
+pub use picture::{Chip, Picture};
+pub use recogniser::{Landmarks, Recogniser};
+pub use similarity::{Point, Similarity};

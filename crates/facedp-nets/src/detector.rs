@@ -1,0 +1,225 @@
+//! Finding faces in photos of any size.
+//!
+//! The network sees faces of about 12 to 200 pixels best. A photo is therefore looked at in several
+//! sizes, each half of the one before: small faces are found in the large ones, large faces in the
+//! small ones. Large sizes are cut into overlapping tiles, so that memory stays bounded.
+
+use crate::engine::{Network, Shape, Workspace};
+use crate::error::Result;
+use crate::networks::yunet::{self, STRIDES};
+use crate::picture::Picture;
+use crate::recogniser::Landmarks;
+
+/// A rectangle in pixels; it may reach beyond the picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rect {
+    /// Left edge.
+    pub x: f32,
+    /// Upper edge.
+    pub y: f32,
+    /// Width.
+    pub width: f32,
+    /// Height.
+    pub height: f32,
+}
+
+/// A face found in a picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Face {
+    /// Where it is.
+    pub rect: Rect,
+    /// Eyes, nose and corners of the mouth.
+    pub landmarks: Landmarks,
+    /// How sure the detector is, 0 to 1.
+    pub score: f32,
+}
+
+/// The detector.
+pub struct Detector {
+    network: Network,
+}
+
+/// Boxes that share more than this (of their union) are one face.
+const MOST_OVERLAP: f32 = 0.3;
+/// A box that lies in another by more than this share of its own area is part of that face.
+const MOST_INSIDE: f32 = 0.7;
+/// Faces larger than this are left to the next smaller size of the picture.
+const LARGEST: f32 = 200.0;
+/// The longest side of the smallest size.
+const SMALLEST_SIZE: usize = 320;
+/// Side of a tile, and how much neighbours share: more than the largest face.
+const TILE: usize = 1024;
+const SHARED: usize = 256;
+
+impl Detector {
+    /// The detector with its embedded weights.
+    pub fn new() -> Result<Self> {
+        Ok(Self { network: yunet::network()? })
+    }
+
+    /// All faces of at least that score, surest first.
+    pub fn detect(&self, picture: &Picture, min_score: f32, work: &mut Workspace) -> Vec<Face> {
+        let mut found = Vec::new();
+        let mut factor = 1.0;
+        let mut size = picture.clone();
+        while size.width() > 0 && size.height() > 0 {
+            let last = size.width().max(size.height()) <= SMALLEST_SIZE;
+            for mut face in self.detect_in_size(&size, min_score, work) {
+                if last || face.rect.width.max(face.rect.height) <= LARGEST {
+                    face.scale(factor);
+                    found.push(face);
+                }
+            }
+            if last {
+                break;
+            }
+            size = size.halved();
+            factor *= 2.0;
+        }
+        keep_best(found)
+    }
+
+    /// Faces in one run of the network, at the size the picture has: what OpenCV's `FaceDetectorYN`
+    /// does. Small pictures only; [`Detector::detect`] is for all others.
+    pub fn detect_once(&self, picture: &Picture, min: f32, work: &mut Workspace) -> Vec<Face> {
+        self.detect_region(picture, (0..picture.width(), 0..picture.height()), min, work)
+    }
+
+    /// Faces at the size the picture has, tile by tile.
+    fn detect_in_size(&self, picture: &Picture, min: f32, work: &mut Workspace) -> Vec<Face> {
+        let mut found = Vec::new();
+        for (top, bottom) in tiles(picture.height()) {
+            for (left, right) in tiles(picture.width()) {
+                // A face at an inner edge is cut off here and whole in the neighbour.
+                let cut = |face: &Face| {
+                    let Rect { x, y, width, height } = face.rect;
+                    (left > 0 && x < 2.0)
+                        || (top > 0 && y < 2.0)
+                        || (right < picture.width() && x + width > (right - left) as f32 - 2.0)
+                        || (bottom < picture.height() && y + height > (bottom - top) as f32 - 2.0)
+                };
+                let region = (left..right, top..bottom);
+                for mut face in self.detect_region(picture, region, min, work) {
+                    if !cut(&face) {
+                        face.shift(left as f32, top as f32);
+                        found.push(face);
+                    }
+                }
+            }
+        }
+        keep_best(found)
+    }
+
+    /// Faces of one region, in its own coordinates: one run of the network.
+    fn detect_region(
+        &self,
+        picture: &Picture,
+        (columns, rows): (std::ops::Range<usize>, std::ops::Range<usize>),
+        min_score: f32,
+        work: &mut Workspace,
+    ) -> Vec<Face> {
+        let padded = |n: usize| n.next_multiple_of(32);
+        let shape = Shape::new(3, padded(rows.len()), padded(columns.len()));
+        self.network.forward(work, shape, |input| {
+            input.fill(0.0);
+            for (y, row) in rows.enumerate() {
+                let line = &picture.rgb()[3 * (row * picture.width() + columns.start)..];
+                for (x, pixel) in line.chunks_exact(3).take(columns.len()).enumerate() {
+                    // Blue, green, red.
+                    for (channel, value) in pixel.iter().rev().enumerate() {
+                        input[channel * shape.area() + y * shape.width + x] = f32::from(*value);
+                    }
+                }
+            }
+        });
+        let mut found = Vec::new();
+        for (output, stride) in STRIDES.into_iter().enumerate() {
+            let grid = Shape::new(16, shape.height / stride, shape.width / stride);
+            let values = self.network.output(work, output);
+            found.extend((0..grid.area()).filter_map(|cell| {
+                let value = |channel: usize| values[channel * grid.area() + cell];
+                Face::decode(value, cell % grid.width, cell / grid.width, stride, min_score)
+            }));
+        }
+        keep_best(found)
+    }
+}
+
+/// Where tiles along a side begin and end.
+fn tiles(n: usize) -> Vec<(usize, usize)> {
+    if n <= TILE {
+        return vec![(0, n)];
+    }
+    // As few as will do, evenly spread.
+    let count = (n - SHARED).div_ceil(TILE - SHARED);
+    let start = |i: usize| i * (n - TILE) / (count - 1);
+    (0..count).map(|i| (start(i), start(i) + TILE)).collect()
+}
+
+impl Face {
+    /// What one cell of a head says, as OpenCV's `FaceDetectorYN` reads it.
+    fn decode(
+        value: impl Fn(usize) -> f32,
+        column: usize,
+        row: usize,
+        stride: usize,
+        min_score: f32,
+    ) -> Option<Face> {
+        let sigmoid = |x: f32| 1.0 / (1.0 + (-x).exp());
+        let score = (sigmoid(value(0)) * sigmoid(value(1))).sqrt();
+        if score.is_nan() || score < min_score {
+            return None;
+        }
+        let (column, row, stride) = (column as f32, row as f32, stride as f32);
+        let point = |c: usize| [(value(c) + column) * stride, (value(c + 1) + row) * stride];
+        let [centre_x, centre_y] = point(2);
+        let (width, height) = (value(4).exp() * stride, value(5).exp() * stride);
+        let rect = Rect { x: centre_x - width / 2.0, y: centre_y - height / 2.0, width, height };
+        Some(Face { rect, landmarks: [6, 8, 10, 12, 14].map(point), score })
+    }
+
+    fn shift(&mut self, x: f32, y: f32) {
+        self.rect.x += x;
+        self.rect.y += y;
+        self.landmarks.iter_mut().for_each(|p| *p = [p[0] + x, p[1] + y]);
+    }
+
+    /// To a picture that is `factor` times as large; pixel centres are whole numbers.
+    fn scale(&mut self, factor: f32) {
+        let Rect { x, y, width, height } = self.rect;
+        self.rect =
+            Rect { x: x * factor, y: y * factor, width: width * factor, height: height * factor };
+        let centre = (factor - 1.0) / 2.0;
+        self.landmarks.iter_mut().for_each(|p| *p = p.map(|v| v * factor + centre));
+    }
+}
+
+impl Rect {
+    fn area(&self) -> f32 {
+        self.width * self.height
+    }
+
+    fn shared(&self, other: &Rect) -> f32 {
+        let span = |a: f32, la: f32, b: f32, lb: f32| ((a + la).min(b + lb) - a.max(b)).max(0.0);
+        span(self.x, self.width, other.x, other.width)
+            * span(self.y, self.height, other.y, other.height)
+    }
+}
+
+/// The surest of every group of boxes that show one face, surest first.
+fn keep_best(mut faces: Vec<Face>) -> Vec<Face> {
+    faces.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let mut kept: Vec<Face> = Vec::new();
+    for face in faces {
+        let same = |other: &Face| {
+            let shared = face.rect.shared(&other.rect);
+            let (own, others) = (face.rect.area(), other.rect.area());
+            shared > MOST_OVERLAP * (own + others - shared)
+                || shared > MOST_INSIDE * own.min(others)
+        };
+        if !kept.iter().any(same) {
+            kept.push(face);
+        }
+    }
+    kept
+}

@@ -1,0 +1,59 @@
+//! YuNet (2023mar): a small detector with heads at strides 8, 16 and 32.
+//!
+//! Each head gives 16 channels: class, object, box (4), landmarks (10); the first two before their
+//! sigmoid. Sides of the input must be multiples of 32.
+
+use crate::engine::{Builder, Network, NodeId, Op, Pool, Window};
+use crate::error::Result;
+use crate::weights::Weights;
+
+static FILE: &[u8] = include_bytes!("../../../../assets/yunet.safetensors");
+
+/// Strides of the heads, in the order of the outputs.
+pub(crate) const STRIDES: [usize; 3] = [8, 16, 32];
+
+pub(crate) fn network() -> Result<Network> {
+    let weights = Weights::read("yunet", FILE)?;
+    let mut net = Builder::default();
+    // A pointwise and a depthwise convolution, which all of it is made of.
+    let unit = |net: &mut Builder, x: NodeId, name: &str, inputs: usize| -> Result<NodeId> {
+        let point = weights.conv(&format!("{name}.pointwise"), inputs, Window::new(1, 1, 0))?;
+        let depth = weights.depthwise(&format!("{name}.depthwise"), Window::new(3, 1, 1))?;
+        let x = net.then(x, point);
+        Ok(net.then(x, depth))
+    };
+    let active = |net: &mut Builder, x: NodeId, name: &str, inputs: usize| -> Result<NodeId> {
+        let x = unit(net, x, name, inputs)?;
+        Ok(net.then(x, Op::Relu))
+    };
+    let half = |net: &mut Builder, x| net.then(x, Op::Pool(Pool::Max(Window::new(2, 2, 0))));
+
+    let mut x = net.then(net.input(), weights.conv("stem.conv", 3, Window::new(3, 2, 1))?);
+    x = net.then(x, Op::Relu);
+    x = active(&mut net, x, "stem.unit", 16)?;
+    let mut stages = Vec::new();
+    // Channels into the two units of each stage; stage 2 does not halve its input.
+    for (stage, first, second) in [(1, 16, 16), (2, 32, 32), (3, 64, 64), (4, 64, 64), (5, 64, 64)]
+    {
+        if stage != 2 {
+            x = half(&mut net, x);
+        }
+        x = active(&mut net, x, &format!("stage{stage}.unit1"), first)?;
+        x = active(&mut net, x, &format!("stage{stage}.unit2"), second)?;
+        stages.push(x);
+    }
+    let at32 = active(&mut net, stages[4], "neck32", 64)?;
+    let up = net.then(at32, Op::Upsample);
+    let sum = net.add(stages[3], up);
+    let at16 = active(&mut net, sum, "neck16", 64)?;
+    let up = net.then(at16, Op::Upsample);
+    let sum = net.add(stages[2], up);
+    let at8 = active(&mut net, sum, "neck8", 64)?;
+
+    let heads = [
+        unit(&mut net, at8, "head8", 64)?,
+        unit(&mut net, at16, "head16", 64)?,
+        unit(&mut net, at32, "head32", 64)?,
+    ];
+    Ok(net.finish(&heads))
+}

@@ -1,0 +1,133 @@
+//! Colour pictures, and taking chips out of them.
+
+use crate::error::{Error, Result};
+use crate::similarity::Similarity;
+
+/// An upright colour picture, 8 bits a sample, red-green-blue, row by row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    width: usize,
+    height: usize,
+    rgb: Vec<u8>,
+}
+
+/// A square of values 0..=255: all reds, then all greens, then all blues, each row by row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chip {
+    side: usize,
+    values: Vec<f32>,
+}
+
+impl Picture {
+    /// Wraps samples.
+    pub fn new(width: usize, height: usize, rgb: Vec<u8>) -> Result<Self> {
+        let expected = 3usize.saturating_mul(width).saturating_mul(height);
+        if rgb.len() != expected {
+            return Err(Error::PictureData { width, height, expected, found: rgb.len() });
+        }
+        Ok(Self { width, height, rgb })
+    }
+
+    /// Pixels in a row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Number of rows.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// The samples.
+    pub fn rgb(&self) -> &[u8] {
+        &self.rgb
+    }
+
+    fn pixel(&self, x: usize, y: usize) -> [f32; 3] {
+        let at = 3 * (y * self.width + x);
+        [0, 1, 2].map(|c| f32::from(self.rgb[at + c]))
+    }
+
+    /// Half the size, each pixel the mean of four; an odd last row or column is left out.
+    pub fn halved(&self) -> Picture {
+        let (width, height) = (self.width / 2, self.height / 2);
+        let mut rgb = Vec::with_capacity(3 * width * height);
+        for y in 0..height {
+            let lines = [2 * y, 2 * y + 1].map(|y| &self.rgb[3 * y * self.width..]);
+            for x in 0..width {
+                for c in 0..3 {
+                    let at = 6 * x + c;
+                    let sum: u16 =
+                        lines.iter().flat_map(|l| [l[at], l[at + 3]]).map(u16::from).sum();
+                    rgb.push(((sum + 2) / 4) as u8);
+                }
+            }
+        }
+        Picture { width, height, rgb }
+    }
+
+    /// The colour at a point between pixels (whose centres are whole numbers), interpolated;
+    /// black outside.
+    fn at(&self, x: f32, y: f32) -> [f32; 3] {
+        let (left, top) = (x.floor(), y.floor());
+        let (right, bottom) = (x - left, y - top);
+        let mut colour = [0.0; 3];
+        for (dx, dy, weight) in [
+            (0.0, 0.0, (1.0 - right) * (1.0 - bottom)),
+            (1.0, 0.0, right * (1.0 - bottom)),
+            (0.0, 1.0, (1.0 - right) * bottom),
+            (1.0, 1.0, right * bottom),
+        ] {
+            let (x, y) = (left + dx, top + dy);
+            if x >= 0.0 && y >= 0.0 && x < self.width as f32 && y < self.height as f32 {
+                let pixel = self.pixel(x as usize, y as usize);
+                colour.iter_mut().zip(pixel).for_each(|(c, p)| *c += weight * p);
+            }
+        }
+        colour
+    }
+
+    /// The chip whose pixel p shows what `placement` (from picture to chip) brings there. Large
+    /// faces are halved first until one chip pixel covers less than two of the picture, so that
+    /// nothing aliases.
+    pub fn chip(&self, placement: &Similarity, side: usize) -> Chip {
+        if placement.scale() < 0.5 && self.width >= 4 && self.height >= 4 {
+            return self.halved().chip(&placement.of_halved(), side);
+        }
+        let back = placement.inverse();
+        let mut values = vec![0.0; 3 * side * side];
+        for y in 0..side {
+            for x in 0..side {
+                let [px, py] = back.apply([x as f32, y as f32]);
+                for (c, value) in self.at(px, py).into_iter().enumerate() {
+                    values[(c * side + y) * side + x] = value;
+                }
+            }
+        }
+        Chip { side, values }
+    }
+}
+
+impl Chip {
+    /// Wraps values: three planes of `side x side`, each value between 0 and 255.
+    pub fn new(side: usize, values: Vec<f32>) -> Result<Self> {
+        let expected = 3usize.saturating_mul(side).saturating_mul(side);
+        if values.len() != expected {
+            return Err(Error::ChipSize { expected, found: values.len() });
+        }
+        if let Some(index) = values.iter().position(|v| !(0.0..=255.0).contains(v)) {
+            return Err(Error::ChipValue { index });
+        }
+        Ok(Self { side, values })
+    }
+
+    /// Pixels in a row.
+    pub fn side(&self) -> usize {
+        self.side
+    }
+
+    /// The values.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+}

@@ -1,0 +1,67 @@
+//! Reading the weights of a network: f16 safetensors made by `tools/convert_networks.py`.
+
+use half::f16;
+use safetensors::SafeTensors;
+use safetensors::tensor::Dtype;
+
+use crate::engine::{Conv, Depthwise, Op, Window};
+use crate::error::{Error, Result};
+
+/// The tensors of one network.
+pub(crate) struct Weights<'b> {
+    network: &'static str,
+    tensors: SafeTensors<'b>,
+}
+
+impl<'b> Weights<'b> {
+    pub(crate) fn read(network: &'static str, file: &'b [u8]) -> Result<Self> {
+        let tensors = SafeTensors::deserialize(file)
+            .map_err(|e| Error::Weights { network, problem: e.to_string() })?;
+        Ok(Self { network, tensors })
+    }
+
+    fn bad(&self, problem: String) -> Error {
+        Error::Weights { network: self.network, problem }
+    }
+
+    /// A tensor as f32, which must be finite.
+    pub(crate) fn get(&self, name: &str) -> Result<Vec<f32>> {
+        let view = self.tensors.tensor(name).map_err(|e| self.bad(format!("{name}: {e}")))?;
+        if view.dtype() != Dtype::F16 {
+            return Err(self.bad(format!("{name} is {:?} instead of F16", view.dtype())));
+        }
+        let numbers =
+            view.data().chunks_exact(2).map(|b| f16::from_le_bytes([b[0], b[1]]).to_f32());
+        let values: Vec<f32> = numbers.collect();
+        if values.iter().any(|v| !v.is_finite()) {
+            return Err(self.bad(format!("{name} holds values that are not finite")));
+        }
+        Ok(values)
+    }
+
+    /// A dense convolution from `NAME.weight` and `NAME.bias`.
+    pub(crate) fn conv(&self, name: &str, inputs: usize, window: Window) -> Result<Op> {
+        let (weights, bias) = self.pair(name)?;
+        let conv = Conv::new(window, inputs, weights, bias);
+        conv.map(Op::Conv).ok_or_else(|| self.bad(format!("{name} has another shape")))
+    }
+
+    /// A matrix without a bias from `NAME.weight`, as a window of one value.
+    pub(crate) fn matrix(&self, name: &str, inputs: usize) -> Result<Op> {
+        let weights = self.get(&format!("{name}.weight"))?;
+        let bias = vec![0.0; weights.len() / inputs];
+        let conv = Conv::new(Window::new(1, 1, 0), inputs, weights, bias);
+        conv.map(Op::Conv).ok_or_else(|| self.bad(format!("{name} has another shape")))
+    }
+
+    /// A depthwise convolution from `NAME.weight` and `NAME.bias`.
+    pub(crate) fn depthwise(&self, name: &str, window: Window) -> Result<Op> {
+        let (weights, bias) = self.pair(name)?;
+        let conv = Depthwise::new(window, weights, bias);
+        conv.map(Op::Depthwise).ok_or_else(|| self.bad(format!("{name} has another shape")))
+    }
+
+    fn pair(&self, name: &str) -> Result<(Vec<f32>, Vec<f32>)> {
+        Ok((self.get(&format!("{name}.weight"))?, self.get(&format!("{name}.bias"))?))
+    }
+}

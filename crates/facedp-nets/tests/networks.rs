@@ -1,0 +1,187 @@
+//! The networks against the libraries they come from: dlib, onnxruntime and OpenCV, on public-domain
+//! pictures (`tools/make_network_golden.py`).
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use facedp_nets::{Chip, Detector, Face, Picture, Recogniser, Rect, Workspace};
+use serde::Deserialize;
+
+fn golden(name: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/");
+    std::fs::read_to_string(format!("{folder}{name}")).unwrap()
+}
+
+fn picture(name: &str) -> Picture {
+    let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+    let image = image::open(path).unwrap().to_rgb8();
+    Picture::new(image.width() as usize, image.height() as usize, image.into_raw()).unwrap()
+}
+
+/// A picture of a chip as a chip.
+fn chip(name: &str) -> Chip {
+    let picture = picture(name);
+    let planes = (0..3).flat_map(|c| picture.rgb().iter().skip(c).step_by(3));
+    Chip::new(picture.width(), planes.map(|v| f32::from(*v)).collect()).unwrap()
+}
+
+#[derive(Deserialize)]
+struct Descriptors {
+    cases: Vec<Descriptor>,
+}
+
+#[derive(Deserialize)]
+struct Descriptor {
+    picture: String,
+    descriptor: Vec<f32>,
+}
+
+#[test]
+fn dlib_embeddings_are_those_of_dlib() {
+    let recogniser = Recogniser::dlib().unwrap();
+    let mut work = Workspace::default();
+    let Descriptors { cases } = serde_json::from_str(&golden("dlib.json")).unwrap();
+    assert_eq!(cases.len(), 2);
+    for case in &cases {
+        let found = recogniser.embed(&chip(&case.picture), &mut work).unwrap();
+        let pairs = found.iter().zip(&case.descriptor);
+        let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        println!("{}: {worst:.1e}", case.picture);
+        assert_eq!(found.len(), 128);
+        assert!(worst <= 5e-3, "{}: {worst}", case.picture);
+    }
+    let distance = recogniser.distance(&cases[0].descriptor, &cases[1].descriptor);
+    assert!(!recogniser.matches(distance), "two people at {distance}");
+}
+
+#[test]
+fn sface_embeddings_are_those_of_onnxruntime() {
+    let recogniser = Recogniser::sface().unwrap();
+    let mut work = Workspace::default();
+    let Descriptors { cases } = serde_json::from_str(&golden("sface.json")).unwrap();
+    assert_eq!(cases.len(), 2);
+    for case in &cases {
+        let found = recogniser.embed(&chip(&case.picture), &mut work).unwrap();
+        let distance = recogniser.distance(&found, &case.descriptor);
+        println!("{}: 1 - cosine {distance:.1e}", case.picture);
+        assert!(distance <= 1e-4, "{}: {distance}", case.picture);
+    }
+    let distance = recogniser.distance(&cases[0].descriptor, &cases[1].descriptor);
+    assert!(!recogniser.matches(distance), "two people at {distance}");
+}
+
+#[derive(Deserialize)]
+struct Detections {
+    cases: Vec<Detection>,
+}
+
+#[derive(Deserialize)]
+struct Detection {
+    picture: String,
+    faces: Vec<Expected>,
+}
+
+#[derive(Deserialize)]
+struct Expected {
+    #[serde(rename = "box")]
+    rect: [f32; 4],
+    landmarks: [[f32; 2]; 5],
+    score: f32,
+}
+
+fn overlap(a: &Rect, [x, y, width, height]: [f32; 4]) -> f32 {
+    let across = ((a.x + a.width).min(x + width) - a.x.max(x)).max(0.0);
+    let down = ((a.y + a.height).min(y + height) - a.y.max(y)).max(0.0);
+    across * down / (a.width * a.height + width * height - across * down)
+}
+
+/// The pictures are at most 320 pixels wide and high, so the detector looks at one size only, as
+/// OpenCV does.
+#[test]
+fn detections_are_those_of_opencv() {
+    let detector = Detector::new().unwrap();
+    let mut work = Workspace::default();
+    let Detections { cases } = serde_json::from_str(&golden("yunet.json")).unwrap();
+    assert_eq!(cases.iter().map(|case| case.faces.len()).collect::<Vec<_>>(), [1, 1, 2]);
+    for case in &cases {
+        let found = detector.detect(&picture(&case.picture), 0.7, &mut work);
+        assert_eq!(found.len(), case.faces.len(), "{}", case.picture);
+        for expected in &case.faces {
+            let same = |face: &&Face| overlap(&face.rect, expected.rect) >= 0.95;
+            let face = found.iter().find(same).expect("no such face");
+            let apart = face.landmarks.iter().zip(&expected.landmarks);
+            let worst = apart.map(|(a, b)| (a[0] - b[0]).hypot(a[1] - b[1])).fold(0.0, f32::max);
+            let iou = overlap(&face.rect, expected.rect);
+            println!("{}: IoU {iou:.4}, landmarks {worst:.3} px", case.picture);
+            assert!(worst <= 2.0, "landmarks {worst} px apart");
+            assert!((face.score - expected.score).abs() < 0.01);
+        }
+    }
+}
+
+/// Slopes along random directions of chip values, by the gradient and by central differences.
+///
+/// Two thirds of the values move along the gradient's sign and one third against it, by 0.02 grey
+/// levels each, which makes slopes large against rounding: weighted sums of embeddings are right to
+/// about 1e-5, so differences to 1e-5 / 0.04, a part in a thousand of the slopes. A longer step
+/// crosses more kinks (relu, max): at 0.5 slopes differ by 8 %, at 0.02 by well under one.
+#[test]
+fn gradients_equal_finite_differences() {
+    for (recogniser, name) in [
+        (Recogniser::dlib().unwrap(), "dlib_hopper.png"),
+        (Recogniser::sface().unwrap(), "sface_hopper.png"),
+    ] {
+        let mut work = Workspace::default();
+        let start = chip(name);
+        // Away from 0 and 255, so that both steps stay between.
+        let inner: Vec<f32> = start.values().iter().map(|v| v.clamp(1.0, 254.0)).collect();
+        let at = Chip::new(start.side(), inner.clone()).unwrap();
+        for seed in 0..3u32 {
+            let weights = |embedding: &[f32]| -> Vec<f32> {
+                (0..embedding.len() as u32).map(|i| ((i * (seed + 3)) as f32).sin()).collect()
+            };
+            let (_, gradient) = recogniser.gradient(&at, &mut work, weights).unwrap();
+            let direction: Vec<f32> = gradient
+                .iter()
+                .enumerate()
+                .map(|(i, g)| {
+                    if (i as u32 * 7919 + seed).is_multiple_of(3) {
+                        -g.signum()
+                    } else {
+                        g.signum()
+                    }
+                })
+                .collect();
+            let value = |t: f32, work: &mut Workspace| -> f64 {
+                let moved = inner.iter().zip(&direction).map(|(v, d)| v + t * d).collect();
+                let chip = Chip::new(at.side(), moved).unwrap();
+                let embedding = recogniser.embed(&chip, work).unwrap();
+                let weights = weights(&embedding);
+                embedding.iter().zip(&weights).map(|(e, w)| f64::from(*e) * f64::from(*w)).sum()
+            };
+            let step = 0.02;
+            let difference =
+                (value(step, &mut work) - value(-step, &mut work)) / (2.0 * f64::from(step));
+            let slope: f64 = gradient.iter().zip(&direction).map(|(g, d)| f64::from(g * d)).sum();
+            println!(
+                "{} {seed}: gradient {slope:.5}, difference {difference:.5}",
+                recogniser.name()
+            );
+            assert!((slope - difference).abs() < 0.02 * difference.abs());
+        }
+    }
+}
+
+#[test]
+fn odd_pictures_give_no_faces_and_odd_chips_errors() {
+    let detector = Detector::new().unwrap();
+    let mut work = Workspace::default();
+    for (width, height) in [(0, 0), (1, 1), (1, 500), (5, 3), (33, 31)] {
+        let grey = Picture::new(width, height, vec![128; 3 * width * height]).unwrap();
+        assert!(detector.detect(&grey, 0.7, &mut work).is_empty(), "{width}x{height}");
+    }
+    assert!(Picture::new(2, 2, vec![0; 11]).is_err());
+    for value in [f32::NAN, f32::INFINITY, -1.0, 256.0] {
+        assert!(Chip::new(112, vec![value; 3 * 112 * 112]).is_err());
+    }
+    let wrong = Chip::new(100, vec![0.0; 30_000]).unwrap();
+    assert!(Recogniser::sface().unwrap().embed(&wrong, &mut work).is_err());
+}
