@@ -48,6 +48,7 @@ impl Conv {
         MatRef::from_row_major_slice(&self.weights, self.outputs, self.depth())
     }
 
+    #[inline(always)]
     pub(super) fn forward(
         &self,
         input: &[f32],
@@ -76,6 +77,7 @@ impl Conv {
     }
 
     /// Adds the gradient with respect to the input.
+    #[inline(always)]
     pub(super) fn backward(
         &self,
         upstream: &[f32],
@@ -99,6 +101,7 @@ impl Conv {
     }
 
     /// Writes every window as a column.
+    #[inline(always)]
     fn lay_out(&self, input: &[f32], from: Shape, columns: &mut [f32]) {
         let to = self.shape(from);
         self.for_each_row(from, |row, y, line, at| {
@@ -120,6 +123,7 @@ impl Conv {
     }
 
     /// Adds every column back to where its window came from.
+    #[inline(always)]
     fn gather(&self, columns: &[f32], from: Shape, gradient: &mut [f32]) {
         let to = self.shape(from);
         self.for_each_row(from, |row, y, line, (valid, start)| {
@@ -132,6 +136,7 @@ impl Conv {
 
     /// Calls `visit(row of the columns, y, where the input line begins, valid positions)` for every
     /// line of every row; the input line is `None` where the window lies in the padding.
+    #[inline(always)]
     fn for_each_row(
         &self,
         from: Shape,

@@ -12,6 +12,7 @@ mod conv;
 mod depthwise;
 mod pool;
 mod simple;
+mod step;
 mod workspace;
 
 pub use conv::Conv;

@@ -2,17 +2,20 @@
 
 use super::Shape;
 
+#[inline(always)]
 pub(super) fn relu(input: &[f32], output: &mut [f32]) {
     output.iter_mut().zip(input).for_each(|(o, i)| *o = i.max(0.0));
 }
 
 /// Where the result is positive, the input was too.
+#[inline(always)]
 pub(super) fn relu_backward(output: &[f32], upstream: &[f32], gradient: &mut [f32]) {
     for ((g, u), o) in gradient.iter_mut().zip(upstream).zip(output) {
         *g += if *o > 0.0 { *u } else { 0.0 };
     }
 }
 
+#[inline(always)]
 pub(super) fn prelu(input: &[f32], shape: Shape, slopes: &[f32], output: &mut [f32]) {
     let channels = output.chunks_exact_mut(shape.area()).zip(input.chunks_exact(shape.area()));
     for ((output, input), slope) in channels.zip(slopes) {
@@ -20,6 +23,7 @@ pub(super) fn prelu(input: &[f32], shape: Shape, slopes: &[f32], output: &mut [f
     }
 }
 
+#[inline(always)]
 pub(super) fn prelu_backward(
     input: &[f32],
     shape: Shape,
@@ -37,6 +41,7 @@ pub(super) fn prelu_backward(
     }
 }
 
+#[inline(always)]
 pub(super) fn affine(
     input: &[f32],
     shape: Shape,
@@ -50,6 +55,7 @@ pub(super) fn affine(
     }
 }
 
+#[inline(always)]
 pub(super) fn affine_backward(shape: Shape, scale: &[f32], upstream: &[f32], gradient: &mut [f32]) {
     let area = shape.area();
     let channels = gradient.chunks_exact_mut(area).zip(upstream.chunks_exact(area));
@@ -58,28 +64,33 @@ pub(super) fn affine_backward(shape: Shape, scale: &[f32], upstream: &[f32], gra
     }
 }
 
+#[inline(always)]
 pub(super) fn sigmoid(input: &[f32], output: &mut [f32]) {
     output.iter_mut().zip(input).for_each(|(o, i)| *o = 1.0 / (1.0 + (-i).exp()));
 }
 
+#[inline(always)]
 pub(super) fn sigmoid_backward(output: &[f32], upstream: &[f32], gradient: &mut [f32]) {
     for ((g, u), o) in gradient.iter_mut().zip(upstream).zip(output) {
         *g += u * o * (1.0 - o);
     }
 }
 
+#[inline(always)]
 pub(super) fn global_average(input: &[f32], shape: Shape, output: &mut [f32]) {
     for (o, channel) in output.iter_mut().zip(input.chunks_exact(shape.area())) {
         *o = channel.iter().sum::<f32>() / shape.area() as f32;
     }
 }
 
+#[inline(always)]
 pub(super) fn global_average_backward(shape: Shape, upstream: &[f32], gradient: &mut [f32]) {
     for (channel, u) in gradient.chunks_exact_mut(shape.area()).zip(upstream) {
         channel.iter_mut().for_each(|g| *g += u / shape.area() as f32);
     }
 }
 
+#[inline(always)]
 pub(super) fn upsample(input: &[f32], shape: Shape, output: &mut [f32]) {
     let pairs = output.chunks_exact_mut(4 * shape.width).zip(input.chunks_exact(shape.width));
     for (two_lines, line) in pairs {
@@ -89,6 +100,7 @@ pub(super) fn upsample(input: &[f32], shape: Shape, output: &mut [f32]) {
     }
 }
 
+#[inline(always)]
 pub(super) fn upsample_backward(shape: Shape, upstream: &[f32], gradient: &mut [f32]) {
     let pairs = gradient.chunks_exact_mut(shape.width).zip(upstream.chunks_exact(4 * shape.width));
     for (line, two_lines) in pairs {
@@ -100,6 +112,7 @@ pub(super) fn upsample_backward(shape: Shape, upstream: &[f32], gradient: &mut [
 }
 
 /// Adds a tensor to the corner of one that is at least as large in every dimension.
+#[inline(always)]
 pub(super) fn add_to_corner(small: &[f32], shape: Shape, large: &mut [f32], into: Shape) {
     for_each_line(shape, into, |s, l| {
         large[l..l + shape.width].iter_mut().zip(&small[s..]).for_each(|(l, s)| *l += s);
@@ -107,6 +120,7 @@ pub(super) fn add_to_corner(small: &[f32], shape: Shape, large: &mut [f32], into
 }
 
 /// The reverse: adds the corner of a large tensor to a small one.
+#[inline(always)]
 pub(super) fn add_from_corner(large: &[f32], from: Shape, small: &mut [f32], shape: Shape) {
     for_each_line(shape, from, |s, l| {
         small[s..s + shape.width].iter_mut().zip(&large[l..]).for_each(|(s, l)| *s += l);
@@ -114,6 +128,7 @@ pub(super) fn add_from_corner(large: &[f32], from: Shape, small: &mut [f32], sha
 }
 
 /// Where each line of the small tensor begins, in it and in the large one.
+#[inline(always)]
 fn for_each_line(small: Shape, large: Shape, mut visit: impl FnMut(usize, usize)) {
     for channel in 0..small.channels {
         for y in 0..small.height {

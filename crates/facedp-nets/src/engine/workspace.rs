@@ -1,6 +1,7 @@
 //! Running a network, with memory that is reused from one run to the next.
 
-use super::{Network, Op, Shape, simple};
+use super::step::{Backward, Forward, Input};
+use super::{Network, Op, Shape};
 
 /// The memory of a running network: the values and gradients of every node.
 ///
@@ -40,27 +41,10 @@ impl Network {
         fill(&mut work.values[0]);
         for (index, node) in self.nodes.iter().enumerate().skip(1) {
             let (before, rest) = work.values.split_at_mut(index);
-            let output = rest[0].as_mut_slice();
-            let [a, b] = node.inputs;
-            let (x, from) = (before[a].as_slice(), work.shapes[a]);
-            match &node.op {
-                Op::Input => {}
-                Op::Conv(conv) => conv.forward(x, from, output, &mut work.scratch),
-                Op::Depthwise(conv) => conv.forward(x, from, output),
-                Op::Relu => simple::relu(x, output),
-                Op::Prelu(slopes) => simple::prelu(x, from, slopes, output),
-                Op::Affine { scale, shift } => simple::affine(x, from, scale, shift, output),
-                Op::Sigmoid => simple::sigmoid(x, output),
-                Op::Pool(pool) => pool.forward(x, from, output),
-                Op::GlobalAverage => simple::global_average(x, from, output),
-                Op::Upsample => simple::upsample(x, from, output),
-                Op::Add => {
-                    let into = work.shapes[index];
-                    output.fill(0.0);
-                    simple::add_to_corner(x, from, output, into);
-                    simple::add_to_corner(&before[b], work.shapes[b], output, into);
-                }
-            }
+            let shapes = &work.shapes;
+            let inputs = node.inputs.map(|n| Input { values: &before[n], shape: shapes[n] });
+            let (output, shape) = (rest[0].as_mut_slice(), shapes[index]);
+            Forward { op: &node.op, inputs, output, shape, scratch: &mut work.scratch }.run();
         }
     }
 
@@ -86,26 +70,18 @@ impl Network {
         work.gradients[last].copy_from_slice(upstream);
         for (index, node) in self.nodes.iter().enumerate().take(last + 1).skip(1).rev() {
             let (before, rest) = work.gradients.split_at_mut(index);
-            let up = rest[0].as_slice();
-            let [a, b] = node.inputs;
-            let (x, from, y) = (&work.values[a], work.shapes[a], &work.values[index]);
-            let gradient = before[a].as_mut_slice();
-            match &node.op {
-                Op::Input => {}
-                Op::Conv(conv) => conv.backward(up, from, gradient, &mut work.scratch),
-                Op::Depthwise(conv) => conv.backward(up, from, gradient),
-                Op::Relu => simple::relu_backward(y, up, gradient),
-                Op::Prelu(slopes) => simple::prelu_backward(x, from, slopes, up, gradient),
-                Op::Affine { scale, .. } => simple::affine_backward(from, scale, up, gradient),
-                Op::Sigmoid => simple::sigmoid_backward(y, up, gradient),
-                Op::Pool(pool) => pool.backward(x, up, from, gradient),
-                Op::GlobalAverage => simple::global_average_backward(from, up, gradient),
-                Op::Upsample => simple::upsample_backward(from, up, gradient),
-                Op::Add => {
-                    let shape = work.shapes[index];
-                    simple::add_from_corner(up, shape, gradient, from);
-                    simple::add_from_corner(up, shape, &mut before[b], work.shapes[b]);
+            let read = |n: usize| Input { values: &work.values[n], shape: work.shapes[n] };
+            let inputs = if matches!(node.op, Op::Add) { 2 } else { 1 };
+            for &input in &node.inputs[..inputs] {
+                Backward {
+                    op: &node.op,
+                    input: read(input),
+                    output: read(index),
+                    upstream: &rest[0],
+                    gradient: &mut before[input],
+                    scratch: &mut work.scratch,
                 }
+                .run();
             }
         }
         &work.gradients[0]

@@ -1,0 +1,96 @@
+//! One node, forward or backward, compiled for the vector units of the machine it runs on.
+//!
+//! `pulp` calls what is given to it from functions compiled for each kind of vector unit; whatever is
+//! inlined there is compiled so too. Hence `inline(always)` on the loops of all operations.
+
+use pulp::{Arch, NullaryFnOnce};
+
+use super::{Op, Shape, simple};
+
+/// A tensor to read.
+#[derive(Clone, Copy)]
+pub(super) struct Input<'a> {
+    pub values: &'a [f32],
+    pub shape: Shape,
+}
+
+/// Computes a node.
+pub(super) struct Forward<'a> {
+    pub op: &'a Op,
+    pub inputs: [Input<'a>; 2],
+    pub output: &'a mut [f32],
+    pub shape: Shape,
+    pub scratch: &'a mut [f32],
+}
+
+impl Forward<'_> {
+    pub(super) fn run(self) {
+        Arch::new().dispatch(self);
+    }
+}
+
+impl NullaryFnOnce for Forward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { op, inputs: [a, b], output, shape, scratch } = self;
+        let (x, from) = (a.values, a.shape);
+        match op {
+            Op::Input => {}
+            Op::Conv(conv) => conv.forward(x, from, output, scratch),
+            Op::Depthwise(conv) => conv.forward(x, from, output),
+            Op::Relu => simple::relu(x, output),
+            Op::Prelu(slopes) => simple::prelu(x, from, slopes, output),
+            Op::Affine { scale, shift } => simple::affine(x, from, scale, shift, output),
+            Op::Sigmoid => simple::sigmoid(x, output),
+            Op::Pool(pool) => pool.forward(x, from, output),
+            Op::GlobalAverage => simple::global_average(x, from, output),
+            Op::Upsample => simple::upsample(x, from, output),
+            Op::Add => {
+                output.fill(0.0);
+                simple::add_to_corner(x, from, output, shape);
+                simple::add_to_corner(b.values, b.shape, output, shape);
+            }
+        }
+    }
+}
+
+/// Adds what a node's gradient means for its first input.
+pub(super) struct Backward<'a> {
+    pub op: &'a Op,
+    pub input: Input<'a>,
+    pub output: Input<'a>,
+    pub upstream: &'a [f32],
+    pub gradient: &'a mut [f32],
+    pub scratch: &'a mut [f32],
+}
+
+impl Backward<'_> {
+    pub(super) fn run(self) {
+        Arch::new().dispatch(self);
+    }
+}
+
+impl NullaryFnOnce for Backward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { op, input, output, upstream: up, gradient, scratch } = self;
+        let (x, from, y) = (input.values, input.shape, output.values);
+        match op {
+            Op::Input => {}
+            Op::Conv(conv) => conv.backward(up, from, gradient, scratch),
+            Op::Depthwise(conv) => conv.backward(up, from, gradient),
+            Op::Relu => simple::relu_backward(y, up, gradient),
+            Op::Prelu(slopes) => simple::prelu_backward(x, from, slopes, up, gradient),
+            Op::Affine { scale, .. } => simple::affine_backward(from, scale, up, gradient),
+            Op::Sigmoid => simple::sigmoid_backward(y, up, gradient),
+            Op::Pool(pool) => pool.backward(x, up, from, gradient),
+            Op::GlobalAverage => simple::global_average_backward(from, up, gradient),
+            Op::Upsample => simple::upsample_backward(from, up, gradient),
+            Op::Add => simple::add_from_corner(up, output.shape, gradient, from),
+        }
+    }
+}

