@@ -23,6 +23,7 @@ use crate::failure::Failure;
 Examples:
   facedp protect portrait.png -o noisy/ --aligned    add noise to a face crop
   facedp check portrait.png noisy/portrait.png       how much did it change?
+  facedp inspect group.jpg                           where are the faces?
   facedp plan --all                                  what would each method do?
   facedp train faces/ -o my.safetensors --aligned    fit a feature model of your own
 
@@ -51,6 +52,7 @@ pub struct Output {
 pub enum Command {
     Protect(Protect),
     Check(Check),
+    Inspect(Inspect),
     Plan(Plan),
     Train(Train),
 }
@@ -114,6 +116,25 @@ pub struct Check {
     pub original: PathBuf,
     /// The picture to compare with it
     pub released: PathBuf,
+}
+
+/// Find the faces of a photo, and name the metadata that would be left out.
+///
+/// Exit code 1 if there is no face.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Example:
+  facedp inspect group.jpg --annotate faces.png")]
+pub struct Inspect {
+    /// The photo
+    pub photo: PathBuf,
+    /// Write the photo with its faces marked, as PNG
+    #[arg(long, value_name = "OUT")]
+    pub annotate: Option<PathBuf>,
+    /// The least score of a face, 0 to 1
+    #[arg(long, value_name = "S", default_value_t = 0.7, allow_negative_numbers = true,
+          value_parser = share)]
+    pub min_score: f32,
 }
 
 /// Show what a method will do, before any photo.
@@ -292,6 +313,11 @@ fn epsilon(text: &str) -> Result<Epsilon, String> {
 fn geometric_p(text: &str) -> Result<f64, String> {
     let p = number(text)?;
     facedp::Geometric::new(p, 1).map(|_| p).map_err(|e| e.to_string())
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    let value = number(text)? as f32;
+    if (0.0..=1.0).contains(&value) { Ok(value) } else { Err("not between 0 and 1".to_owned()) }
 }
 
 fn number(text: &str) -> Result<f64, String> {

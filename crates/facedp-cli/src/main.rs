@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod failure;
 mod files;
+mod inspect;
 mod model;
 mod photo;
 mod plan;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     let done = match args.command {
         Command::Protect(command) => protect::run(&command, &args.output),
         Command::Check(command) => check::run(&command, &args.output),
+        Command::Inspect(command) => inspect::run(&command, &args.output),
         Command::Plan(command) => plan::run(&command, &args.output),
         Command::Train(command) => train::run(&command, &args.output),
     };

@@ -6,9 +6,12 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use facedp::Plane;
 use facedp::resample::resized;
+use facedp_nets::{Face, Picture, Rect};
 use image::codecs::png::{PngDecoder, PngEncoder};
 use image::codecs::webp::WebPDecoder;
-use image::{ColorType, DynamicImage, ImageDecoder, ImageEncoder, ImageFormat, ImageReader};
+use image::{
+    ColorType, DynamicImage, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, RgbImage,
+};
 
 /// A decoded picture, upright: grey or colour, 8 or 16 bit, with or without alpha.
 #[derive(Clone)]
@@ -141,6 +144,58 @@ impl Photo {
             };
         }
         plane
+    }
+
+    /// The picture in colour, 8 bits a sample, as networks take it.
+    pub fn colour_picture(&self) -> Result<Picture> {
+        let mut rgb = Vec::with_capacity(3 * self.width * self.height);
+        for pixel in 0..self.width * self.height {
+            let first = pixel * self.channels();
+            let step = usize::from(self.colour.has_color());
+            rgb.extend([0, 1, 2].map(|c| self.sample(first + c * step).round() as u8));
+        }
+        Ok(Picture::new(self.width, self.height, rgb)?)
+    }
+
+    /// The picture as a colour PNG file, with a frame round every face and its landmarks dotted.
+    pub fn annotated(&self, faces: &[Face]) -> Result<Vec<u8>> {
+        let picture = self.colour_picture()?;
+        let (width, height) = (u32::try_from(self.width)?, u32::try_from(self.height)?);
+        let mut canvas = RgbImage::from_raw(width, height, picture.rgb().to_vec())
+            .ok_or_else(|| anyhow!("the picture's size"))?;
+        let thick = (self.width.max(self.height) as f32 / 500.0).max(1.0).round() as i64;
+        let mut block = |x: f32, y: f32, wide: f32, high: f32, colour: [u8; 3]| {
+            for y in y as i64..(y + high) as i64 {
+                for x in x as i64..(x + wide) as i64 {
+                    let inside = u32::try_from(x).ok().zip(u32::try_from(y).ok());
+                    if let Some(pixel) =
+                        inside.and_then(|(x, y)| canvas.get_pixel_mut_checked(x, y))
+                    {
+                        pixel.0 = colour;
+                    }
+                }
+            }
+        };
+        let t = thick as f32;
+        for face in faces {
+            let Rect { x, y, width, height } = face.rect;
+            let frame = [0, 220, 80];
+            block(x, y, width, t, frame);
+            block(x, y + height - t, width, t, frame);
+            block(x, y, t, height, frame);
+            block(x + width - t, y, t, height, frame);
+            for [x, y] in face.landmarks {
+                block(x - t, y - t, 2.0 * t, 2.0 * t, [255, 40, 40]);
+            }
+        }
+        let mut file = Vec::new();
+        PngEncoder::new(&mut file).write_image(
+            canvas.as_raw(),
+            width,
+            height,
+            image::ExtendedColorType::Rgb8,
+        )?;
+        Ok(file)
     }
 
     /// Adds noise of the square's size to all colour channels of the square alike. Alpha stays.

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::networks::yunet::{self, STRIDES};
 use crate::picture::Picture;
 use crate::recogniser::Landmarks;
+use crate::similarity::Similarity;
 
 /// A rectangle in pixels; it may reach beyond the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,6 +46,11 @@ const MOST_OVERLAP: f32 = 0.3;
 const MOST_INSIDE: f32 = 0.7;
 /// Faces larger than this are left to the next smaller size of the picture.
 const LARGEST: f32 = 200.0;
+/// From this score on, one look is enough.
+const SURE: f32 = 0.85;
+/// Side of the picture of a second look, and of the face in it.
+const LOOK: usize = 256;
+const LOOK_FACE: f32 = 100.0;
 /// The longest side of the smallest size.
 const SMALLEST_SIZE: usize = 320;
 /// Side of a tile, and how much neighbours share: more than the largest face.
@@ -65,7 +71,8 @@ impl Detector {
         while size.width() > 0 && size.height() > 0 {
             let last = size.width().max(size.height()) <= SMALLEST_SIZE;
             for mut face in self.detect_in_size(&size, min_score, work) {
-                if last || face.rect.width.max(face.rect.height) <= LARGEST {
+                let fits = last || face.rect.width.max(face.rect.height) <= LARGEST;
+                if fits && (face.score >= SURE || self.confirms(&size, &face, min_score, work)) {
                     face.scale(factor);
                     found.push(face);
                 }
@@ -83,6 +90,41 @@ impl Detector {
     /// does. Small pictures only; [`Detector::detect`] is for all others.
     pub fn detect_once(&self, picture: &Picture, min: f32, work: &mut Workspace) -> Vec<Face> {
         self.detect_region(picture, (0..picture.width(), 0..picture.height()), min, work)
+    }
+
+    /// Whether a second look, with the face at the size that the network knows best, finds it too.
+    /// Leaves and stones that look like a face at one size seldom do at another.
+    fn confirms(
+        &self,
+        picture: &Picture,
+        face: &Face,
+        min_score: f32,
+        work: &mut Workspace,
+    ) -> bool {
+        let Rect { x, y, width, height } = face.rect;
+        let (centre, half) = ([x + width / 2.0, y + height / 2.0], LOOK as f32 / 2.0);
+        let scale = LOOK_FACE / width.max(height);
+        let aside = [centre[0] + 1.0 / scale, centre[1]];
+        let placed = Similarity::fit(&[centre, aside], &[[half, half], [half + 1.0, half]]);
+        let Ok(placement) = placed else { return false };
+        let chip = picture.chip(&placement, LOOK);
+        let shape = Shape::new(3, LOOK, LOOK);
+        self.network.forward(work, shape, |input| {
+            // Blue, green, red.
+            let planes = chip.values().chunks_exact(LOOK * LOOK).rev();
+            input.chunks_exact_mut(LOOK * LOOK).zip(planes).for_each(|(i, p)| i.copy_from_slice(p));
+        });
+        let wide = LOOK_FACE / 2.0;
+        let expected = Rect {
+            x: half - wide * width / width.max(height),
+            y: half - wide * height / width.max(height),
+            width: scale * width,
+            height: scale * height,
+        };
+        self.decode(work, shape, min_score).iter().any(|again| {
+            let shared = again.rect.shared(&expected);
+            shared > MOST_OVERLAP * (again.rect.area() + expected.area() - shared)
+        })
     }
 
     /// Faces at the size the picture has, tile by tile.
@@ -132,6 +174,11 @@ impl Detector {
                 }
             }
         });
+        self.decode(work, shape, min_score)
+    }
+
+    /// The faces that the heads say, after a run on an input of the given shape.
+    fn decode(&self, work: &Workspace, shape: Shape, min_score: f32) -> Vec<Face> {
         let mut found = Vec::new();
         for (output, stride) in STRIDES.into_iter().enumerate() {
             let grid = Shape::new(16, shape.height / stride, shape.width / stride);

@@ -20,7 +20,7 @@ impl Pool {
 
     #[inline(always)]
     pub(super) fn forward(self, input: &[f32], from: Shape, output: &mut [f32]) {
-        if self == Pool::Max(Window::new(2, 2, 0)) && from.height % 2 == 0 {
+        if self == Pool::Max(Window::new(2, 2, 0)) && from.height.is_multiple_of(2) {
             return halve(input, from.width, output);
         }
         let part = 1.0 / (self.window().kernel * self.window().kernel) as f32;
