@@ -55,6 +55,7 @@ pub enum Command {
     Inspect(Inspect),
     Plan(Plan),
     Train(Train),
+    Evaluate(Evaluate),
 }
 
 /// Add noise to face crops, and write them to another folder.
@@ -132,7 +133,7 @@ pub struct Inspect {
     #[arg(long, value_name = "OUT")]
     pub annotate: Option<PathBuf>,
     /// The least score of a face, 0 to 1
-    #[arg(long, value_name = "S", default_value_t = 0.7, allow_negative_numbers = true,
+    #[arg(long, value_name = "S", default_value_t = crate::eyes::MIN_SCORE, allow_negative_numbers = true,
           value_parser = share)]
     pub min_score: f32,
 }
@@ -196,6 +197,26 @@ pub struct Train {
     /// Replace the model if it exists already
     #[arg(long)]
     pub force: bool,
+}
+
+/// Measure how well the recognisers tell people apart, on pairs of pictures.
+///
+/// The View 2 protocol of Labeled Faces in the Wild: ten folds, each judged at the threshold that is
+/// best for the nine others. The most central face of a picture counts; pairs with a picture without
+/// a face count as no match.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Example:
+  facedp evaluate lfw/ --pairs pairs.txt --json")]
+pub struct Evaluate {
+    /// Folder of people: DATA/NAME/NAME_0001.jpg
+    pub data: PathBuf,
+    /// Pairs in the format of LFW's pairs.txt
+    #[arg(long, value_name = "FILE")]
+    pub pairs: PathBuf,
+    /// Pictures worked on at once [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
 }
 
 /// A half of the people, or all of them.

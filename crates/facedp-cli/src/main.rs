@@ -2,6 +2,8 @@
 
 mod args;
 mod check;
+mod evaluate;
+mod eyes;
 mod failure;
 mod files;
 mod inspect;
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
         Command::Check(command) => check::run(&command, &args.output),
         Command::Inspect(command) => inspect::run(&command, &args.output),
         Command::Plan(command) => plan::run(&command, &args.output),
+        Command::Evaluate(command) => evaluate::run(&command, &args.output),
         Command::Train(command) => train::run(&command, &args.output),
     };
     done.unwrap_or_else(Failure::report)

@@ -1,0 +1,46 @@
+//! The detector and the recognisers together, for commands that ask "who is that?".
+
+use anyhow::{Context, Result};
+use facedp_nets::{Detector, Face, Landmarks, Picture, Recogniser, Workspace};
+
+/// The least score of a face, unless the user says otherwise.
+pub const MIN_SCORE: f32 = 0.7;
+
+/// One detector and all recognisers. Each thread brings its own [`Workspace`].
+pub struct Eyes {
+    pub detector: Detector,
+    pub recognisers: Vec<Recogniser>,
+}
+
+impl Eyes {
+    /// Loads the embedded networks.
+    pub fn open() -> Result<Self> {
+        let detector = Detector::new().context("the embedded detector")?;
+        let recognisers = vec![Recogniser::dlib(), Recogniser::sface()];
+        let recognisers = recognisers.into_iter().collect::<Result<_, _>>();
+        Ok(Self { detector, recognisers: recognisers.context("the embedded recognisers")? })
+    }
+
+    /// The face whose centre lies nearest to the picture's.
+    pub fn central_face(&self, picture: &Picture, work: &mut Workspace) -> Option<Face> {
+        let (x, y) = (picture.width() as f32 / 2.0, picture.height() as f32 / 2.0);
+        let off_centre = |face: &Face| {
+            let rect = face.rect;
+            (rect.x + rect.width / 2.0 - x).hypot(rect.y + rect.height / 2.0 - y)
+        };
+        let faces = self.detector.detect(picture, MIN_SCORE, work);
+        faces.into_iter().min_by(|a, b| off_centre(a).total_cmp(&off_centre(b)))
+    }
+
+    /// The embedding of a face by one recogniser.
+    pub fn embed(
+        &self,
+        recogniser: &Recogniser,
+        picture: &Picture,
+        landmarks: &Landmarks,
+        work: &mut Workspace,
+    ) -> Result<Vec<f32>> {
+        let placement = recogniser.placement(landmarks)?;
+        Ok(recogniser.embed(&picture.chip(&placement, recogniser.side()), work)?)
+    }
+}
