@@ -99,9 +99,10 @@ pub struct Protect {
     pub method: MethodArgs,
 }
 
-/// Compare a picture with its original: PSNR, SSIM, variance.
+/// Compare a picture with its original: how much changed, and does it still match?
 ///
-/// Colour pictures are compared by their luma.
+/// Quality is that of the luma. For every face of the original, each recogniser says how far the
+/// changed face is from it and whether that is a match, also after JPEG 75 and at half size.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Example:
@@ -111,7 +112,8 @@ psnr         peak 255; null if the pictures are equal
 psnr_paper   peak = the largest grey level of the second picture, as the paper defines it
 ssim         as scikit-image computes it by default (7x7 uniform window)
 ssim_wang    Wang et al. 2004 (Gaussian window, sigma 1.5)
-variance     sum of squared differences")]
+variance     sum of squared differences
+distance     dlib: Euclidean; sface: one minus the cosine")]
 pub struct Check {
     /// The original
     pub original: PathBuf,

@@ -7,10 +7,12 @@ use anyhow::{Context, Result, anyhow, bail};
 use facedp::Plane;
 use facedp::resample::resized;
 use facedp_nets::{Face, Picture, Rect};
+use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::{PngDecoder, PngEncoder};
 use image::codecs::webp::WebPDecoder;
 use image::{
-    ColorType, DynamicImage, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, RgbImage,
+    ColorType, DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, ImageFormat,
+    ImageReader, RgbImage,
 };
 
 /// A decoded picture, upright: grey or colour, 8 or 16 bit, with or without alpha.
@@ -193,7 +195,7 @@ impl Photo {
             canvas.as_raw(),
             width,
             height,
-            image::ExtendedColorType::Rgb8,
+            ExtendedColorType::Rgb8,
         )?;
         Ok(file)
     }
@@ -228,6 +230,20 @@ impl Photo {
     pub fn same_pixels(&self, other: &Photo) -> bool {
         self.bytes == other.bytes
     }
+}
+
+/// A picture as it comes out of JPEG at that quality.
+pub fn jpeg(picture: &Picture, quality: u8) -> Result<Picture> {
+    let (width, height) = (u32::try_from(picture.width())?, u32::try_from(picture.height())?);
+    let mut file = Vec::new();
+    JpegEncoder::new_with_quality(&mut file, quality).write_image(
+        picture.rgb(),
+        width,
+        height,
+        ExtendedColorType::Rgb8,
+    )?;
+    let decoded = image::load_from_memory_with_format(&file, ImageFormat::Jpeg)?.into_rgb8();
+    Ok(Picture::new(picture.width(), picture.height(), decoded.into_raw())?)
 }
 
 /// Whether the file holds several frames. What cannot be read is left for the decoder to report.

@@ -92,7 +92,7 @@ impl Picture {
     /// nothing aliases.
     pub fn chip(&self, placement: &Similarity, side: usize) -> Chip {
         if placement.scale() < 0.5 && self.width >= 4 && self.height >= 4 {
-            return self.halved().chip(&placement.of_halved(), side);
+            return self.halved().chip(&placement.for_half_size(), side);
         }
         let back = placement.inverse();
         let mut values = vec![0.0; 3 * side * side];

@@ -67,7 +67,7 @@ impl Similarity {
 
     /// The same transform for a picture of half the size, whose pixel (x, y) covers four: its
     /// centre lies at (2x + 1/2, 2y + 1/2) of the whole one.
-    pub(crate) fn of_halved(&self) -> Self {
+    pub fn for_half_size(&self) -> Self {
         Self { a: 2.0 * self.a, b: 2.0 * self.b, shift: self.apply([0.5, 0.5]) }
     }
 }
@@ -85,7 +85,7 @@ mod tests {
         let there = Similarity::fit(&from, &to).unwrap();
         let [x, y] = there.inverse().apply(there.apply([12.0, 34.0]));
         assert!((x - 12.0).abs() < 1e-3 && (y - 34.0).abs() < 1e-3);
-        let half = there.of_halved();
+        let half = there.for_half_size();
         let whole = there.apply([2.0 * 7.0 + 0.5, 2.0 * 9.0 + 0.5]);
         let [x, y] = half.apply([7.0, 9.0]);
         assert!((x - whole[0]).abs() < 1e-3 && (y - whole[1]).abs() < 1e-3);
