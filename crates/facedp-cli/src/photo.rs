@@ -139,8 +139,7 @@ impl Photo {
         for (pixel, out) in plane.data_mut().iter_mut().enumerate() {
             let first = pixel * self.channels();
             *out = if self.colour.has_color() {
-                let [red, green, blue] = [0, 1, 2].map(|c| self.sample(first + c));
-                0.299 * red + 0.587 * green + 0.114 * blue
+                luma([0, 1, 2].map(|c| self.sample(first + c)))
             } else {
                 self.sample(first)
             };
@@ -230,6 +229,11 @@ impl Photo {
     pub fn same_pixels(&self, other: &Photo) -> bool {
         self.bytes == other.bytes
     }
+}
+
+/// The grey level of a colour (ITU-R BT.601).
+pub fn luma([red, green, blue]: [f64; 3]) -> f64 {
+    0.299 * red + 0.587 * green + 0.114 * blue
 }
 
 /// A picture as it comes out of JPEG at that quality.

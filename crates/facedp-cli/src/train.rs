@@ -5,11 +5,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
 use facedp::{FeatureModel, Plane, TrainingSet};
+use facedp_nets::Workspace;
 use rayon::prelude::*;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::args::{Identities, Output, Train};
+use crate::eyes::Eyes;
 use crate::failure::{Failure, complain, say};
 use crate::files::{self, Readers};
 use crate::photo::{Photo, chip};
@@ -31,11 +33,6 @@ struct Summary<'a> {
 }
 
 pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
-    if !args.aligned {
-        return Err(Failure::usage(anyhow!(
-            "whole photos are not supported yet: pass --aligned if the pictures are face crops"
-        )));
-    }
     let mut set = TrainingSet::new(args.size).map_err(Failure::usage)?;
     let path = args.output.display();
     if args.output.is_dir() || args.output.as_os_str().as_encoded_bytes().ends_with(b"/") {
@@ -46,11 +43,16 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
     }
     let pictures = list(&args.dir, args.identities)?;
     files::require_writable(&args.output)?; // before an hour of work, not after it
+    let eyes = if args.aligned { None } else { Some(Eyes::open()?) };
     let bar = progress::bar(pictures.len(), "reading", output);
     let mut failed = 0;
     for batch in pictures.chunks(BATCH) {
-        let chips: Vec<anyhow::Result<Plane>> =
-            batch.par_iter().map(|(_, path)| read_chip(path, args)).collect();
+        let chips = batch.par_iter().map_init(Workspace::default, |work, (_, path)| {
+            let chip = read_chip(path, args, eyes.as_ref(), work);
+            bar.inc(1);
+            chip
+        });
+        let chips: Vec<anyhow::Result<Plane>> = chips.collect();
         for ((identity, _), chip) in batch.iter().zip(chips) {
             match chip {
                 Ok(chip) => set.push(identity, &chip).context("training set")?,
@@ -59,7 +61,6 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
                     bar.suspend(|| complain(format_args!("skipped: {error:#}")));
                 }
             }
-            bar.inc(1);
         }
     }
     bar.finish_and_clear();
@@ -129,8 +130,22 @@ fn chosen(name: &str, identities: Identities) -> bool {
     }
 }
 
-fn read_chip(path: &Path, args: &Train) -> anyhow::Result<Plane> {
+/// The chip of a picture: its most central face, aligned, or its centre square.
+fn read_chip(
+    path: &Path,
+    args: &Train,
+    eyes: Option<&Eyes>,
+    work: &mut Workspace,
+) -> anyhow::Result<Plane> {
     let photo = Photo::read(path)?;
-    let square = photo.centre(args.crop).with_context(|| format!("{}", path.display()))?;
-    Ok(chip(&photo.luma(), square, args.size))
+    let mut take = || match eyes {
+        Some(eyes) => {
+            let picture = photo.colour_picture()?;
+            let face = eyes.central_face(&picture, work);
+            let face = face.context("no face found; pass --aligned if it is a face crop")?;
+            Eyes::chip(&picture, &face.landmarks, args.size)
+        }
+        None => Ok(chip(&photo.luma(), photo.centre(args.crop)?, args.size)),
+    };
+    take().with_context(|| format!("{}", path.display()))
 }
