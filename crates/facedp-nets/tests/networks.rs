@@ -170,6 +170,71 @@ fn gradients_equal_finite_differences() {
     }
 }
 
+/// The golden picture of two faces in another size.
+fn both_resized(width: u32) -> image::RgbImage {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/yunet_both.png");
+    let picture = image::open(path).unwrap();
+    picture.resize(width, u32::MAX, image::imageops::FilterType::Triangle).to_rgb8()
+}
+
+fn faces_in(picture: &image::RgbImage) -> Vec<Face> {
+    let (width, height) = (picture.width() as usize, picture.height() as usize);
+    let picture = Picture::new(width, height, picture.as_raw().clone()).unwrap();
+    Detector::new().unwrap().detect(&picture, 0.7, &mut Workspace::default())
+}
+
+/// Sizes that one run of the network does not cover: the same two faces, from 24 pixels to 900 high,
+/// at the same places.
+#[test]
+fn faces_are_found_at_any_size() {
+    let known = faces_in(&both_resized(390));
+    assert_eq!(known.len(), 2);
+    let height = known.iter().map(|f| f.rect.height).fold(f32::MAX, f32::min);
+    for width in [(390.0 * 24.0 / height) as u32, 780, 1900, 4000] {
+        let factor = width as f32 / 390.0;
+        let found = faces_in(&both_resized(width));
+        assert_eq!(found.len(), 2, "{width} pixels wide");
+        for face in &known {
+            let r = face.rect;
+            let scaled = [r.x * factor, r.y * factor, r.width * factor, r.height * factor];
+            let best = found.iter().map(|f| overlap(&f.rect, scaled)).fold(0.0, f32::max);
+            assert!(best > 0.7, "{width} pixels wide: IoU {best}");
+        }
+    }
+}
+
+/// Small faces all over a picture of several tiles, each found once.
+#[test]
+fn faces_on_tile_borders_are_found_once() {
+    let (two, mut wall) = (both_resized(195), image::RgbImage::new(2100, 1300));
+    let (columns, rows) = (2100 / two.width(), 1300 / two.height());
+    for (x, y) in (0..columns).flat_map(|x| (0..rows).map(move |y| (x, y))) {
+        image::imageops::replace(
+            &mut wall,
+            &two,
+            i64::from(x * two.width()),
+            i64::from(y * two.height()),
+        );
+    }
+    assert_eq!(faces_in(&wall).len() as u32, 2 * columns * rows);
+}
+
+#[test]
+fn pictures_without_faces_have_none() {
+    let gradient =
+        image::RgbImage::from_fn(640, 480, |x, y| image::Rgb([(x / 3) as u8, (y / 2) as u8, 90]));
+    let checks = image::RgbImage::from_fn(900, 700, |x, y| {
+        image::Rgb([if (x / 40 + y / 40) % 2 == 0 { 30 } else { 220 }; 3])
+    });
+    let circles = image::RgbImage::from_fn(800, 800, |x, y| {
+        let (dx, dy) = (x as f32 % 200.0 - 100.0, y as f32 % 160.0 - 80.0);
+        image::Rgb([(dx.hypot(dy) * 2.5) as u8, 160, 120])
+    });
+    for (name, picture) in [("gradient", gradient), ("checks", checks), ("circles", circles)] {
+        assert!(faces_in(&picture).is_empty(), "{name}");
+    }
+}
+
 #[test]
 fn odd_pictures_give_no_faces_and_odd_chips_errors() {
     let detector = Detector::new().unwrap();

@@ -4,7 +4,7 @@ mod pairs;
 mod verification;
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -101,7 +101,7 @@ pub fn run(args: &Evaluate, output: &Output) -> Result<ExitCode, Failure> {
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn embed(eyes: &Eyes, path: &PathBuf, work: &mut Workspace) -> anyhow::Result<Embeddings> {
+fn embed(eyes: &Eyes, path: &Path, work: &mut Workspace) -> anyhow::Result<Embeddings> {
     let picture = Photo::read(path)?.colour_picture()?;
     let Some(face) = eyes.central_face(&picture, work) else { return Ok(None) };
     let all = eyes.recognisers.iter();
