@@ -24,7 +24,12 @@ impl Eyes {
     /// Loads the embedded networks.
     pub fn open() -> Result<Self> {
         let detector = Detector::new().context("the embedded detector")?;
-        let recognisers = vec![Recogniser::dlib(), Recogniser::sface()];
+        let recognisers = [
+            #[cfg(feature = "dlib")]
+            Recogniser::dlib(),
+            #[cfg(feature = "sface")]
+            Recogniser::sface(),
+        ];
         let recognisers = recognisers.into_iter().collect::<Result<_, _>>();
         Ok(Self { detector, recognisers: recognisers.context("the embedded recognisers")? })
     }

@@ -1,4 +1,5 @@
 //! Times of the networks on one thread, in milliseconds, as one JSON object: medians over a second.
+//! With a number N as its argument: resident memory before and after N embeddings, in bytes.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::hint::black_box;
@@ -20,7 +21,29 @@ fn median_ms(mut work: impl FnMut()) -> Value {
     json!(times[times.len() / 2])
 }
 
+/// Resident memory (Linux).
+fn resident() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    4096 * pages.split(' ').nth(1).unwrap().parse::<u64>().unwrap()
+}
+
+fn memory(count: usize) {
+    let recogniser = Recogniser::dlib().unwrap();
+    let mut work = Workspace::default();
+    let mut embed = |n: usize| {
+        let values = (0..67_500).map(|i| ((i * 7 + n) % 256) as f32).collect();
+        drop(black_box(recogniser.embed(&Chip::new(150, values).unwrap(), &mut work)));
+    };
+    (0..10).for_each(&mut embed);
+    let before = resident();
+    (0..count).for_each(&mut embed);
+    println!("{}", json!({ "embeddings": count, "before": before, "after": resident() }));
+}
+
 fn main() {
+    if let Some(count) = std::env::args().nth(1) {
+        return memory(count.parse().unwrap());
+    }
     let mut times = Map::new();
     let mut work = Workspace::default();
     let noise = |n: usize| (0..n as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8);

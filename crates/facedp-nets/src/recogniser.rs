@@ -32,6 +32,8 @@ struct Rule {
     threshold: f32,
 }
 
+// A program with one recogniser left out needs only one of these.
+#[cfg_attr(not(all(feature = "dlib", feature = "sface")), allow(dead_code))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Metric {
     Euclidean,

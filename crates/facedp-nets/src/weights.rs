@@ -47,6 +47,7 @@ impl<'b> Weights<'b> {
     }
 
     /// A matrix without a bias from `NAME.weight`, as a window of one value.
+    #[cfg(feature = "dlib")]
     pub(crate) fn matrix(&self, name: &str, inputs: usize) -> Result<Op> {
         let weights = self.get(&format!("{name}.weight"))?;
         let bias = vec![0.0; weights.len() / inputs];
