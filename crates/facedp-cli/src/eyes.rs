@@ -6,6 +6,9 @@ use facedp_nets::{Detector, Face, Landmarks, Picture, Recogniser, Similarity, Wo
 
 use crate::photo::luma;
 
+#[cfg(not(any(feature = "dlib", feature = "sface")))]
+compile_error!("the program needs a recogniser: --features dlib or --features sface");
+
 /// The least score of a face, unless the user says otherwise.
 pub const MIN_SCORE: f32 = 0.7;
 
