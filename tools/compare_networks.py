@@ -4,8 +4,8 @@
     pip install -r tools/requirements.txt -r tools/requirements-networks.txt
     python tools/compare_networks.py [--json]
 
-onnxruntime runs the original files of SFace and YuNet; dlib's network has no such file. Turns
-alternate, so that a busy machine hits both.
+onnxruntime runs the original files of SFace and YuNet; dlib's network, which has no such file, is
+built for it from our weights. Turns alternate, so that a busy machine hits both.
 """
 
 import argparse
@@ -20,13 +20,14 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime
+from safetensors.numpy import load_file
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from convert_networks import fetch  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS = 5
-SHAPES = {"sface": (1, 3, 112, 112), "yunet": (1, 3, 640, 640)}
+SHAPES = {"dlib": (1, 3, 150, 150), "sface": (1, 3, 112, 112), "yunet": (1, 3, 640, 640)}
 # What the times have to be, in milliseconds.
 LIMITS = {
     "dlib_forward": 16,
@@ -35,7 +36,7 @@ LIMITS = {
     "sface_forward_and_gradient": 75,
     "yunet_640": 40,
 }
-PEERS = {"sface_forward": "sface", "yunet_640": "yunet"}
+PEERS = {"dlib_forward": "dlib", "sface_forward": "sface", "yunet_640": "yunet"}
 
 
 def session(path):
@@ -67,7 +68,8 @@ def main():
         random = np.random.default_rng(1)
         peers = {}
         for name, shape in SHAPES.items():
-            peers[name] = session(flexible(files[name], shape)), random.uniform(0, 255, shape)
+            model = dlib_graph() if name == "dlib" else flexible(files[name], shape)
+            peers[name] = session(model), random.uniform(0, 255, shape)
         for _ in range(ROUNDS):
             program = ROOT / "target/release/examples/network_timings"
             times = json.loads(subprocess.run([program], check=True, stdout=subprocess.PIPE).stdout)
@@ -102,6 +104,56 @@ def flexible(path, shape):
     for output in model.graph.output:
         output.type.tensor_type.ClearField("shape")
     return model.SerializeToString()
+
+
+def dlib_graph():
+    """dlib's network as an ONNX model, layer by layer as crates/facedp-nets/src/networks/dlib.rs."""
+    weights = {k: v.astype(np.float32) for k, v in load_file(ROOT / "assets/dlib.safetensors").items()}
+    nodes, constants = [], {name: value for name, value in weights.items()}
+
+    def node(op, *inputs, **attributes):
+        output = f"t{len(nodes)}"
+        nodes.append(onnx.helper.make_node(op, inputs, [output], **attributes))
+        return output
+
+    def conv(x, name, stride, padding):
+        kernel = weights[f"{name}.weight"].shape[2:]
+        parts = x, f"{name}.weight", f"{name}.bias"
+        return node("Conv", *parts, kernel_shape=kernel, strides=[stride] * 2, pads=[padding] * 4)
+
+    def filled(x, shape, to):
+        if shape == to:
+            return x
+        constants[f"pad{len(nodes)}"] = np.array([0] * 5 + [t - s for s, t in zip(shape, to)])
+        return node("Pad", x, f"pad{len(nodes)}")
+
+    x = node("Relu", conv("x", "conv", 2, 0))
+    x = node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2])
+    shape = (32, 35, 35)
+    for number in range(1, 15):
+        halves = number in (4, 8, 11, 14)
+        channels, side = weights[f"block{number}.conv2.bias"].size, shape[1]
+        y = node("Relu", conv(x, f"block{number}.conv1", *((2, 0) if halves else (1, 1))))
+        y = conv(y, f"block{number}.conv2", 1, 1)
+        deep = (channels, (side - 3) // 2 + 1, (side - 3) // 2 + 1) if halves else shape
+        if halves:
+            x = node("AveragePool", x, kernel_shape=[2, 2], strides=[2, 2])
+            shape = (shape[0], side // 2, side // 2)
+        to = tuple(map(max, deep, shape))
+        x = node("Relu", node("Add", filled(y, deep, to), filled(x, shape, to)))
+        shape = to
+    x = node("Flatten", node("GlobalAveragePool", x))
+    x = node("Gemm", x, "fc.weight", transB=1)
+    value = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        nodes,
+        "dlib",
+        [value("x", onnx.TensorProto.FLOAT, SHAPES["dlib"])],
+        [value(x, onnx.TensorProto.FLOAT, (1, 128))],
+        [onnx.numpy_helper.from_array(v, name) for name, v in constants.items()],
+    )
+    opset = [onnx.helper.make_opsetid("", 17)]
+    return onnx.helper.make_model(graph, opset_imports=opset, ir_version=8).SerializeToString()
 
 
 if __name__ == "__main__":
