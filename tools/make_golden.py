@@ -26,6 +26,8 @@ from PIL import Image
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 from sklearn.decomposition import PCA
 
+from golden_text import text
+
 FOLDER = Path(__file__).resolve().parent.parent / "crates" / "facedp" / "tests" / "golden"
 # Relative to the largest number of the same array: a coefficient that should be 0 is a rounding
 # error, and no two machines need agree on it.
@@ -200,19 +202,6 @@ def contents():
             "libraries": {name: version(name) for name in libraries},
         }
         yield f"{make.__name__}.json", {"made_by": made_by, "cases": cases}
-
-
-def text(value, pad=""):
-    """JSON with a line for each row of numbers."""
-    inner = pad + " "
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, dict) and value:
-        lines = [f"{inner}{json.dumps(key)}: {text(v, inner)}" for key, v in value.items()]
-        return "{\n" + ",\n".join(lines) + f"\n{pad}}}"
-    if isinstance(value, list) and any(isinstance(v, (list, dict)) for v in value):
-        return "[\n" + ",\n".join(inner + text(v, inner) for v in value) + f"\n{pad}]"
-    return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
 def is_number(value):

@@ -28,6 +28,7 @@ import skimage.data
 from PIL import Image
 
 from convert_networks import SOURCES, fetch
+from golden_text import text
 
 FOLDER = Path(__file__).resolve().parent.parent / "crates" / "facedp-nets" / "tests" / "golden"
 # Absolute below 1, relative above: single precision, summed in any order.
@@ -204,17 +205,6 @@ def plain(value):
     if isinstance(value, (list, np.ndarray)):
         return [plain(v) for v in value]
     return float(str(np.float32(value))) if isinstance(value, (float, np.floating)) else value
-
-
-def text(value, pad=""):
-    """JSON with a line for each row of numbers."""
-    inner = pad + " "
-    if isinstance(value, dict) and value:
-        lines = [f"{inner}{json.dumps(key)}: {text(v, inner)}" for key, v in value.items()]
-        return "{\n" + ",\n".join(lines) + f"\n{pad}}}"
-    if isinstance(value, list) and any(isinstance(v, (list, dict)) for v in value):
-        return "[\n" + ",\n".join(inner + text(v, inner) for v in value) + f"\n{pad}]"
-    return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
 def difference(old, new, where="cases"):

@@ -36,38 +36,26 @@ impl Eyes {
         let recognisers = recognisers.into_iter().collect::<Result<_, _>>();
         Ok(Self { detector, recognisers: recognisers.context("the embedded recognisers")? })
     }
+}
 
-    /// The face whose centre lies nearest to the picture's.
-    pub fn central_face(&self, picture: &Picture, work: &mut Workspace) -> Option<Face> {
-        let (x, y) = (picture.width() as f32 / 2.0, picture.height() as f32 / 2.0);
-        let off_centre = |face: &Face| {
-            let rect = face.rect;
-            (rect.x + rect.width / 2.0 - x).hypot(rect.y + rect.height / 2.0 - y)
-        };
-        let faces = self.detector.detect(picture, MIN_SCORE, work);
-        faces.into_iter().min_by(|a, b| off_centre(a).total_cmp(&off_centre(b)))
-    }
+/// The face whose centre lies nearest to the picture's.
+pub fn central_face(detector: &Detector, picture: &Picture, work: &mut Workspace) -> Option<Face> {
+    let (x, y) = (picture.width() as f32 / 2.0, picture.height() as f32 / 2.0);
+    let off_centre = |face: &Face| {
+        let rect = face.rect;
+        (rect.x + rect.width / 2.0 - x).hypot(rect.y + rect.height / 2.0 - y)
+    };
+    let faces = detector.detect(picture, MIN_SCORE, work);
+    faces.into_iter().min_by(|a, b| off_centre(a).total_cmp(&off_centre(b)))
+}
 
-    /// The aligned luma chip of a face, for eigenfaces.
-    pub fn chip(picture: &Picture, landmarks: &Landmarks, side: usize) -> Result<Plane> {
-        let scale = side as f32 / 128.0;
-        // Scaled about the corner of the chip, which lies half a pixel before its first centre.
-        let template = CHIP_LANDMARKS.map(|p| p.map(|v| (v + 0.5) * scale - 0.5));
-        let placement = Similarity::fit(landmarks, &template)?;
-        let chip = picture.chip(&placement, side);
-        let pixel = |at: usize| [0, 1, 2].map(|c| f64::from(chip.values()[c * side * side + at]));
-        Ok(Plane::new(side, side, (0..side * side).map(|at| luma(pixel(at))).collect())?)
-    }
-
-    /// The embedding of a face by one recogniser.
-    pub fn embed(
-        &self,
-        recogniser: &Recogniser,
-        picture: &Picture,
-        landmarks: &Landmarks,
-        work: &mut Workspace,
-    ) -> Result<Vec<f32>> {
-        let placement = recogniser.placement(landmarks)?;
-        Ok(recogniser.embed(&picture.chip(&placement, recogniser.side()), work)?)
-    }
+/// The aligned luma chip of a face, for eigenfaces.
+pub fn aligned_chip(picture: &Picture, landmarks: &Landmarks, side: usize) -> Result<Plane> {
+    let scale = side as f32 / 128.0;
+    // Scaled about the corner of the chip, which lies half a pixel before its first centre.
+    let template = CHIP_LANDMARKS.map(|p| p.map(|v| (v + 0.5) * scale - 0.5));
+    let placement = Similarity::fit(landmarks, &template)?;
+    let chip = picture.chip(&placement, side);
+    let pixel = |at: usize| [0, 1, 2].map(|c| f64::from(chip.values()[c * side * side + at]));
+    Ok(Plane::new(side, side, (0..side * side).map(|at| luma(pixel(at))).collect())?)
 }

@@ -189,14 +189,14 @@ impl Photo {
                 block(x - t, y - t, 2.0 * t, 2.0 * t, [255, 40, 40]);
             }
         }
-        let mut file = Vec::new();
-        PngEncoder::new(&mut file).write_image(
-            canvas.as_raw(),
-            width,
-            height,
-            ExtendedColorType::Rgb8,
-        )?;
-        Ok(file)
+        let annotated = Self {
+            colour: ColorType::Rgb8,
+            bytes: canvas.into_raw(),
+            colour_profile: None,
+            metadata: Vec::new(),
+            ..*self
+        };
+        annotated.to_png()
     }
 
     /// Adds noise of the square's size to all colour channels of the square alike. Alpha stays.

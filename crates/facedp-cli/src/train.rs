@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
 use facedp::{FeatureModel, Plane, TrainingSet};
-use facedp_nets::Workspace;
+use facedp_nets::{Detector, Workspace};
 use rayon::prelude::*;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::args::{Identities, Output, Train};
-use crate::eyes::Eyes;
+use crate::eyes::{aligned_chip, central_face};
 use crate::failure::{Failure, complain, say};
 use crate::files::{self, Readers};
 use crate::photo::{Photo, chip};
@@ -43,12 +43,12 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
     }
     let pictures = list(&args.dir, args.identities)?;
     files::require_writable(&args.output)?; // before an hour of work, not after it
-    let eyes = if args.aligned { None } else { Some(Eyes::open()?) };
+    let detector = if args.aligned { None } else { Some(Detector::new().context("the detector")?) };
     let bar = progress::bar(pictures.len(), "reading", output);
     let mut failed = 0;
     for batch in pictures.chunks(BATCH) {
         let chips = batch.par_iter().map_init(Workspace::default, |work, (_, path)| {
-            let chip = read_chip(path, args, eyes.as_ref(), work);
+            let chip = read_chip(path, args, detector.as_ref(), work);
             bar.inc(1);
             chip
         });
@@ -134,16 +134,16 @@ fn chosen(name: &str, identities: Identities) -> bool {
 fn read_chip(
     path: &Path,
     args: &Train,
-    eyes: Option<&Eyes>,
+    detector: Option<&Detector>,
     work: &mut Workspace,
 ) -> anyhow::Result<Plane> {
     let photo = Photo::read(path)?;
-    let mut take = || match eyes {
-        Some(eyes) => {
+    let mut take = || match detector {
+        Some(detector) => {
             let picture = photo.colour_picture()?;
-            let face = eyes.central_face(&picture, work);
+            let face = central_face(detector, &picture, work);
             let face = face.context("no face found; pass --aligned if it is a face crop")?;
-            Eyes::chip(&picture, &face.landmarks, args.size)
+            aligned_chip(&picture, &face.landmarks, args.size)
         }
         None => Ok(chip(&photo.luma(), photo.centre(args.crop)?, args.size)),
     };

@@ -67,12 +67,16 @@ impl Detector {
     pub fn detect(&self, picture: &Picture, min_score: f32, work: &mut Workspace) -> Vec<Face> {
         let mut found = Vec::new();
         let mut factor = 1.0;
-        let mut size = picture.clone();
-        while size.width() > 0 && size.height() > 0 {
+        let mut smaller: Option<Picture> = None;
+        loop {
+            let size = smaller.as_ref().unwrap_or(picture);
+            if size.width() == 0 || size.height() == 0 {
+                break;
+            }
             let last = size.width().max(size.height()) <= SMALLEST_SIZE;
-            for mut face in self.detect_in_size(&size, min_score, work) {
+            for mut face in self.detect_in_size(size, min_score, work) {
                 let fits = last || face.rect.width.max(face.rect.height) <= LARGEST;
-                if fits && (face.score >= SURE || self.confirms(&size, &face, min_score, work)) {
+                if fits && (face.score >= SURE || self.confirms(size, &face, min_score, work)) {
                     face.scale(factor);
                     found.push(face);
                 }
@@ -80,7 +84,7 @@ impl Detector {
             if last {
                 break;
             }
-            size = size.halved();
+            smaller = Some(size.halved());
             factor *= 2.0;
         }
         keep_best(found)
@@ -121,10 +125,7 @@ impl Detector {
             width: scale * width,
             height: scale * height,
         };
-        self.decode(work, shape, min_score).iter().any(|again| {
-            let shared = again.rect.shared(&expected);
-            shared > MOST_OVERLAP * (again.rect.area() + expected.area() - shared)
-        })
+        self.decode(work, shape, min_score).iter().any(|again| again.rect.overlaps(&expected))
     }
 
     /// Faces at the size the picture has, tile by tile.
@@ -251,6 +252,12 @@ impl Rect {
         span(self.x, self.width, other.x, other.width)
             * span(self.y, self.height, other.y, other.height)
     }
+
+    /// Whether both show one face, by the share of their union that they have in common.
+    fn overlaps(&self, other: &Rect) -> bool {
+        let shared = self.shared(other);
+        shared > MOST_OVERLAP * (self.area() + other.area() - shared)
+    }
 }
 
 /// The surest of every group of boxes that show one face, surest first.
@@ -259,10 +266,8 @@ fn keep_best(mut faces: Vec<Face>) -> Vec<Face> {
     let mut kept: Vec<Face> = Vec::new();
     for face in faces {
         let same = |other: &Face| {
-            let shared = face.rect.shared(&other.rect);
-            let (own, others) = (face.rect.area(), other.rect.area());
-            shared > MOST_OVERLAP * (own + others - shared)
-                || shared > MOST_INSIDE * own.min(others)
+            let inside = MOST_INSIDE * face.rect.area().min(other.rect.area());
+            face.rect.overlaps(&other.rect) || face.rect.shared(&other.rect) > inside
         };
         if !kept.iter().any(same) {
             kept.push(face);

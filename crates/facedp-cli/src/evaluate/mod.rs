@@ -9,12 +9,12 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Context;
-use facedp_nets::Workspace;
+use facedp_nets::{Recogniser, Workspace};
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::args::{Evaluate, Output};
-use crate::eyes::Eyes;
+use crate::eyes::{Eyes, central_face};
 use crate::failure::{Failure, complain, say};
 use crate::photo::Photo;
 use crate::progress;
@@ -103,9 +103,12 @@ pub fn run(args: &Evaluate, output: &Output) -> Result<ExitCode, Failure> {
 
 fn embed(eyes: &Eyes, path: &Path, work: &mut Workspace) -> anyhow::Result<Embeddings> {
     let picture = Photo::read(path)?.colour_picture()?;
-    let Some(face) = eyes.central_face(&picture, work) else { return Ok(None) };
-    let all = eyes.recognisers.iter();
-    all.map(|r| eyes.embed(r, &picture, &face.landmarks, work)).collect::<Result<_, _>>().map(Some)
+    let Some(face) = central_face(&eyes.detector, &picture, work) else { return Ok(None) };
+    let mut embed = |recogniser: &Recogniser| -> anyhow::Result<Vec<f32>> {
+        let placement = recogniser.placement(&face.landmarks)?;
+        Ok(recogniser.embed(&picture.chip(&placement, recogniser.side()), work)?)
+    };
+    eyes.recognisers.iter().map(&mut embed).collect::<Result<_, _>>().map(Some)
 }
 
 fn describe(report: &Report) -> String {
