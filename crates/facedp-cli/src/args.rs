@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::fmt::{self, Display};
 use std::path::PathBuf;
 
 use anyhow::anyhow;
@@ -7,13 +8,14 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use facedp::scale::Solver;
 use facedp::{Basis, Epsilon, Method, Preset, Ranking, Sensitivity};
+use facedp_engine::{Faces, Format};
 
 use crate::failure::Failure;
 
-/// Add ranked differential privacy noise to face pictures before they are published.
+/// Add ranked differential privacy noise to the faces in photos before they are published.
 ///
-/// Nothing leaves this machine, and nothing is downloaded: the feature model is inside the
-/// program.
+/// Nothing leaves this machine, and nothing is downloaded: networks and feature model are inside
+/// the program.
 #[derive(Parser)]
 #[command(
     name = "facedp",
@@ -21,13 +23,14 @@ use crate::failure::Failure;
     max_term_width = 100,
     after_help = "\
 Examples:
-  facedp protect portrait.png -o noisy/ --aligned    add noise to a face crop
-  facedp check portrait.png noisy/portrait.png       how much did it change?
-  facedp inspect group.jpg                           where are the faces?
-  facedp plan --all                                  what would each method do?
-  facedp train people/ -o my.safetensors             fit a feature model of your own
+  facedp protect photos/ -o safe/            add noise to every face of a folder of photos
+  facedp check me.jpg safe/me.jpg            how much did it change, and does it still match?
+  facedp inspect group.jpg                   where are the faces?
+  facedp plan --all                          what would each method do?
+  facedp train people/ -o my.safetensors     fit a feature model of your own
 
-`facedp COMMAND --help` tells more. Exit codes: 0 done, 1 something failed, 2 usage."
+`facedp COMMAND --help` tells more. Exit codes: 0 done, 1 something failed or had no face, 2 usage,
+3 a face still matches under --require-no-match, 130 interrupted."
 )]
 pub struct Args {
     #[command(flatten)]
@@ -56,47 +59,195 @@ pub enum Command {
     Plan(Plan),
     Train(Train),
     Evaluate(Evaluate),
+    #[command(subcommand)]
+    Receipt(Receipt),
+    #[command(subcommand)]
+    Key(Key),
 }
 
-/// Add noise to face crops, and write them to another folder.
+/// Add noise to the faces in photos, and write them to another folder.
 ///
-/// The noise is made at the model's size and lifted to the picture's centre square, on all
-/// colour channels alike. Pictures are written as PNG, so that nothing but the noise changes
-/// them; metadata (EXIF, XMP) is left out, a colour profile is kept. Originals are never
-/// overwritten.
+/// Faces are found and aligned; the noise is made at the model's size and lifted back to each face at
+/// full resolution, on all colour channels alike. The rest of a photo stays as it is. Results have
+/// the names, formats and compression of their originals, which are never overwritten. Metadata (EXIF,
+/// GPS position, XMP, thumbnails) is left out, a colour profile is kept, the orientation is applied.
+///
+/// A photo in which no face is found is not written: it could hold one that was missed.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
-  facedp protect portrait.png -o noisy/ --aligned
-  facedp protect crops/ -o noisy/ --aligned --method rdp-lmgd --epsilon 0.5
-  facedp protect crops/ -o noisy/ --aligned --seed 7 --json    a repeatable experiment")]
+  facedp protect photos/ -o safe/
+  facedp protect photos/ -o safe/ --resume                  go on after an interruption
+  facedp protect 'photos/**/*.jpg' -o safe/ --dry-run       what would be done?
+  facedp protect group.jpg -o safe/ --faces 1,3             faces as `facedp inspect` numbers them
+  facedp protect crops/ -o noisy/ --aligned --seed 7 --json a repeatable experiment
+
+Noise follows from your key (`facedp key path`), the photo, the method and the face: protecting a
+photo again gives the same result, so there is nothing to average. Keep the key secret: who has it
+can take the noise off again.")]
 pub struct Protect {
-    /// Pictures (JPEG, PNG, WebP), or folders of them
+    /// Photos (JPEG, PNG, WebP), folders of them, or patterns such as 'photos/**/*.jpg'
     #[arg(required = true, value_name = "PATHS")]
     pub paths: Vec<PathBuf>,
     /// Folder for the results; made if missing
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
-    /// The pictures are face crops
-    #[arg(long)]
-    pub aligned: bool,
-    /// Use the centre N x N pixels of each picture, not its largest centre square
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub crop: Option<u32>,
+    #[command(flatten)]
+    pub look: LookArgs,
+    #[command(flatten)]
+    pub write: WriteArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// How the noise is spread; none: decode and encode only
+    #[arg(long, default_value_t = MethodName::Preset(Preset::RdpOptimal), value_parser = method_names(),
+          help_heading = "Method")]
+    pub method: MethodName,
+    #[command(flatten)]
+    pub parameters: MethodArgs,
+    /// File with the secret key [default: your own, made on first use]
+    #[arg(long, value_name = "FILE", help_heading = "Method")]
+    pub key: Option<PathBuf>,
     /// Repeatable noise for experiments; whoever knows the seed can take the noise off again
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "key", help_heading = "Method")]
     pub seed: Option<u64>,
-    /// Also write a receipt of each picture, into the folder DIR.receipts beside DIR
+}
+
+/// Where faces are.
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Faces")]
+pub struct LookArgs {
+    /// Which faces: all, largest, or numbers as in 1,3
+    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = faces)]
+    pub faces: Faces,
+    /// A face that the detector missed, in pixels of the upright photo; can be repeated
+    #[arg(long = "box", value_name = "X,Y,W,H", allow_hyphen_values = true, value_parser = rectangle)]
+    pub boxes: Vec<[f32; 4]>,
+    /// The least score of a face, 0 to 1
+    #[arg(long, value_name = "S", default_value_t = facedp_engine::MIN_SCORE,
+          allow_negative_numbers = true, value_parser = share)]
+    pub min_score: f32,
+    /// The pictures are face crops: take their centre square instead of looking for faces
+    #[arg(long, conflicts_with_all = ["faces", "boxes", "min_score", "copy_faceless"])]
+    pub aligned: bool,
+    /// Use the centre N x N pixels of each crop, not its largest centre square
+    #[arg(long, value_name = "N", requires = "aligned", value_parser = clap::value_parser!(u32).range(1..))]
+    pub crop: Option<u32>,
+}
+
+/// How results are written.
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Results")]
+pub struct WriteArgs {
+    /// The format of results
+    #[arg(long, value_enum, default_value_t = FormatName::Keep)]
+    pub format: FormatName,
+    /// Quality of JPEG results, 1 to 100 [default: each source's own]
+    #[arg(long, value_name = "Q", value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub jpeg_quality: Option<u8>,
+    /// Keep EXIF (also the GPS position) and XMP, but no thumbnails or maker notes
+    #[arg(long)]
+    pub keep_metadata: bool,
+    /// Write photos without a face too, without noise (the exit code is still 1)
+    #[arg(long)]
+    pub copy_faceless: bool,
+    /// Also write a receipt of each photo, into the folder DIR.receipts beside DIR
     #[arg(long)]
     pub receipt: bool,
+}
+
+/// How a run goes.
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Run")]
+pub struct RunArgs {
+    /// Leave photos whose results are there already: go on with an interrupted run
+    #[arg(long, conflicts_with = "force")]
+    pub resume: bool,
     /// Replace results that exist already
     #[arg(long)]
     pub force: bool,
-    /// Pictures worked on at once [default: one per core]
+    /// Look for faces and say what would be done, but write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask the recognisers whether faces still match
+    #[arg(long)]
+    pub no_check: bool,
+    /// Do not measure the quality of the results
+    #[arg(long)]
+    pub no_metrics: bool,
+    /// Exit code 3 if a recogniser still matches a face
+    #[arg(long, conflicts_with_all = ["no_check", "dry_run"])]
+    pub require_no_match: bool,
+    /// Photos worked on at once [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
-    #[command(flatten)]
-    pub method: MethodArgs,
+}
+
+/// The names of formats.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormatName {
+    Keep,
+    Jpeg,
+    Png,
+    Webp,
+}
+
+impl FormatName {
+    pub fn format(self) -> Option<Format> {
+        match self {
+            FormatName::Keep => None,
+            FormatName::Jpeg => Some(Format::Jpeg),
+            FormatName::Png => Some(Format::Png),
+            FormatName::Webp => Some(Format::WebP),
+        }
+    }
+}
+
+/// A method of `protect`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum MethodName {
+    None,
+    Preset(Preset),
+}
+
+impl Display for MethodName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MethodName::None => f.write_str("none"),
+            MethodName::Preset(preset) => preset.fmt(f),
+        }
+    }
+}
+
+/// Receipts: what was done to a photo and what may be claimed.
+#[derive(Subcommand)]
+pub enum Receipt {
+    /// Explain a receipt.
+    Show {
+        /// A file that `facedp protect --receipt` wrote
+        receipt: PathBuf,
+    },
+    /// Print the part of a receipt that may be published with the photo, as JSON.
+    Public {
+        /// A file that `facedp protect --receipt` wrote
+        receipt: PathBuf,
+    },
+}
+
+/// Your secret key, from which the noise of photos follows.
+///
+/// The same key and photo give the same noise. Who has the key can take the noise off again.
+#[derive(Subcommand)]
+pub enum Key {
+    /// Make a key. `facedp protect` does so by itself on first use.
+    New {
+        /// Where to write it [default: where `facedp key path` says]
+        file: Option<PathBuf>,
+        /// Replace a key that exists: photos protected again will get other noise
+        #[arg(long)]
+        force: bool,
+    },
+    /// Print where your key is, or would be.
+    Path,
 }
 
 /// Compare a picture with its original: how much changed, and does it still match?
@@ -135,7 +286,7 @@ pub struct Inspect {
     #[arg(long, value_name = "OUT")]
     pub annotate: Option<PathBuf>,
     /// The least score of a face, 0 to 1
-    #[arg(long, value_name = "S", default_value_t = crate::eyes::MIN_SCORE, allow_negative_numbers = true,
+    #[arg(long, value_name = "S", default_value_t = facedp_engine::MIN_SCORE, allow_negative_numbers = true,
           value_parser = share)]
     pub min_score: f32,
 }
@@ -160,8 +311,12 @@ pub struct Plan {
     /// One table of the six methods
     #[arg(long, conflicts_with_all = ["method", "basis", "ranking", "levels", "significance", "eta"])]
     pub all: bool,
+    /// How the noise is spread
+    #[arg(long, default_value_t = Preset::RdpOptimal, value_parser = names::<Preset>(Preset::NAMES),
+          help_heading = "Method")]
+    pub method: Preset,
     #[command(flatten)]
-    pub method: MethodArgs,
+    pub parameters: MethodArgs,
 }
 
 /// Fit a feature model (eigenfaces) on a folder of identities.
@@ -239,14 +394,11 @@ pub enum BasisName {
     Haar,
 }
 
-/// Which method, and its parameters.
+/// The parameters of a method.
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Method")]
 pub struct MethodArgs {
-    /// How the noise is spread
-    #[arg(long, default_value_t = Preset::RdpOptimal, value_parser = names::<Preset>(Preset::NAMES))]
-    pub method: Preset,
-    /// Total budget; its unit is set by --sensitivity
+    /// Total budget of a face; its unit is set by --sensitivity
     #[arg(long, visible_alias = "eps", value_name = "EPS", default_value = "0.2",
           allow_negative_numbers = true, value_parser = epsilon)]
     pub epsilon: Epsilon,
@@ -329,6 +481,39 @@ where
         PossibleValue::new(*name).aliases(*aliases)
     };
     PossibleValuesParser::new(known.iter().map(value)).try_map(|name| name.parse::<T>())
+}
+
+/// The methods of `protect`.
+fn method_names() -> impl TypedValueParser<Value = MethodName> {
+    let presets =
+        Preset::NAMES.iter().map(|(name, aliases)| PossibleValue::new(*name).aliases(*aliases));
+    let known = PossibleValuesParser::new(presets.chain([PossibleValue::new("none")]));
+    known.try_map(|name| match name.as_str() {
+        "none" => Ok::<_, facedp::Error>(MethodName::None),
+        name => name.parse().map(MethodName::Preset),
+    })
+}
+
+fn faces(text: &str) -> Result<Faces, String> {
+    match text {
+        "all" => return Ok(Faces::All),
+        "largest" => return Ok(Faces::Largest),
+        _ => {}
+    }
+    let number = |part: &str| part.trim().parse::<usize>().ok().filter(|number| *number > 0);
+    let numbers: Option<std::collections::BTreeSet<usize>> = text.split(',').map(number).collect();
+    let numbers = numbers.ok_or("neither all, largest nor numbers from 1 on, as in 1,3")?;
+    Ok(Faces::Numbers(numbers.into_iter().collect()))
+}
+
+fn rectangle(text: &str) -> Result<[f32; 4], String> {
+    let numbers: Vec<f32> = text.split(',').map_while(|part| part.trim().parse().ok()).collect();
+    let parts = text.split(',').count();
+    let four =
+        <[f32; 4]>::try_from(numbers).ok().filter(|n| parts == 4 && n[2] > 0.0 && n[3] > 0.0);
+    four.filter(|n| n.iter().all(|v| v.is_finite())).ok_or_else(|| {
+        "not a box: left, top, width and height in pixels, as in 120,80,60,75".to_owned()
+    })
 }
 
 fn epsilon(text: &str) -> Result<Epsilon, String> {

@@ -4,15 +4,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
 use facedp::Quality;
-use facedp_nets::{Face, Picture, Recogniser, Similarity, Workspace};
+use facedp_engine::{Distance, Eyes, MIN_SCORE, Photo, Spot, Trial, Verdict, Workspace};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::args::{Check, Output};
-use crate::eyes::{Eyes, MIN_SCORE};
 use crate::failure::{Failure, say};
-use crate::inspect::face_json;
-use crate::photo::{Photo, jpeg};
+use crate::{photo, words};
 
 /// What is found of a pair of pictures.
 #[derive(Serialize)]
@@ -26,38 +23,17 @@ struct Report {
 #[derive(Serialize)]
 struct FaceReport {
     #[serde(flatten)]
-    face: Value,
+    face: Spot,
     recognisers: Vec<Verdict>,
 }
 
-/// What one recogniser says of a face and its changed twin.
-#[derive(Serialize)]
-struct Verdict {
-    name: &'static str,
-    /// The largest distance that counts as a match.
-    threshold: f32,
-    #[serde(flatten)]
-    plain: Distance,
-    /// After the changed picture went through JPEG at quality 75.
-    jpeg_75: Distance,
-    /// After it was reduced to half its size and seen at the old one again.
-    half_size: Distance,
-}
-
-#[derive(Serialize)]
-struct Distance {
-    distance: f32,
-    #[serde(rename = "match")]
-    matches: bool,
-}
-
 pub fn run(args: &Check, output: &Output) -> Result<ExitCode, Failure> {
-    let (original, released) = (Photo::read(&args.original)?, Photo::read(&args.released)?);
-    let quality = Quality::compare(&original.luma(), &released.luma()).map_err(|e| {
+    let (original, released) = (photo::read(&args.original)?, photo::read(&args.released)?);
+    let [before, after] = [&original, &released].map(|photo| photo.luma(photo.whole()));
+    let quality = Quality::compare(&before, &after).map_err(|e| {
         anyhow!("{} against {}: {e}", args.released.display(), args.original.display())
     })?;
-    let faces = faces(&original.colour_picture()?, &released.colour_picture()?)?;
-    let report = Report { quality, faces };
+    let report = Report { quality, faces: faces(&original, &released)? };
     if output.json {
         say(serde_json::to_string(&report).context("JSON")?)?;
     } else if !output.quiet {
@@ -66,40 +42,16 @@ pub fn run(args: &Check, output: &Output) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn faces(original: &Picture, released: &Picture) -> anyhow::Result<Vec<FaceReport>> {
-    let eyes = Eyes::open()?;
+fn faces(original: &Photo, released: &Photo) -> anyhow::Result<Vec<FaceReport>> {
+    let eyes = Eyes::open().context("the embedded networks")?;
     let mut work = Workspace::default();
-    let found = eyes.detector.detect(original, MIN_SCORE, &mut work);
-    if found.is_empty() {
-        return Ok(Vec::new());
-    }
-    let (compressed, halved) = (jpeg(released, 75)?, released.halved());
-    let mut look = |recogniser: &Recogniser, face: &Face| -> anyhow::Result<Verdict> {
-        // One alignment for all: jitter of landmarks must not count as protection.
-        let placement = recogniser.placement(&face.landmarks)?;
-        let mut embed = |picture: &Picture, placement: &Similarity| {
-            recogniser.embed(&picture.chip(placement, recogniser.side()), &mut work)
-        };
-        let own = embed(original, &placement)?;
-        let mut distance =
-            |picture: &Picture, placement: &Similarity| -> anyhow::Result<Distance> {
-                let distance = recogniser.distance(&own, &embed(picture, placement)?);
-                Ok(Distance { distance, matches: recogniser.matches(distance) })
-            };
-        Ok(Verdict {
-            name: recogniser.name(),
-            threshold: recogniser.threshold(),
-            plain: distance(released, &placement)?,
-            jpeg_75: distance(&compressed, &placement)?,
-            half_size: distance(&halved, &placement.for_half_size())?,
-        })
+    let found = eyes.find(original, MIN_SCORE, &mut work)?;
+    let report = |face: Spot| -> anyhow::Result<FaceReport> {
+        let witness = eyes.witness(original, &face, &mut work)?;
+        let recognisers = eyes.judge(&witness, released, Trial::Degraded, &mut work)?;
+        Ok(FaceReport { face, recognisers })
     };
-    let report = |face: &Face| -> anyhow::Result<FaceReport> {
-        let recognisers =
-            eyes.recognisers.iter().map(|r| look(r, face)).collect::<Result<_, _>>()?;
-        Ok(FaceReport { face: face_json(face), recognisers })
-    };
-    found.iter().map(report).collect()
+    found.into_iter().map(report).collect()
 }
 
 fn describe(report: &Report) -> String {
@@ -124,20 +76,19 @@ fn describe(report: &Report) -> String {
     let Some(first) = report.faces.first() else {
         return text + "no face found in the original, so there is nothing to recognise";
     };
-    let word = |d: &Distance| if d.matches { "match" } else { "no match" };
+    let shown = |d: &Option<Distance>| {
+        d.map_or(String::new(), |d| format!("{:.3}, {}", d.distance, words::matches(&d)))
+    };
     for (number, face) in (1..).zip(&report.faces) {
         for v in &face.recognisers {
             text += &format!(
-                "face {number:<3} {:<6} distance {:.3}, {} (up to {:.3}); after JPEG 75 {:.3}, {}; \
-                 at half size {:.3}, {}\n",
+                "face {number:<3} {:<6} distance {} (up to {:.3}); after JPEG 75 {}; at half size \
+                 {}\n",
                 v.name,
-                v.plain.distance,
-                word(&v.plain),
+                shown(&Some(v.plain)),
                 v.threshold,
-                v.jpeg_75.distance,
-                word(&v.jpeg_75),
-                v.half_size.distance,
-                word(&v.half_size),
+                shown(&v.jpeg_75),
+                shown(&v.half_size),
             );
         }
     }

@@ -1,4 +1,5 @@
-//! How a run ends: 0 done, 1 something failed, 2 usage.
+//! How a run ends: 0 done, 1 something failed or had no face, 2 usage, 3 a face still matches although
+//! none may, 130 interrupted.
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
@@ -18,6 +19,12 @@ pub enum Failure {
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         Failure::Work(error)
+    }
+}
+
+impl From<facedp_engine::Error> for Failure {
+    fn from(error: facedp_engine::Error) -> Self {
+        Failure::Work(error.into())
     }
 }
 

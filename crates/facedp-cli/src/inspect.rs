@@ -2,31 +2,31 @@
 
 use std::process::ExitCode;
 
-use anyhow::Context;
-use facedp_nets::{Detector, Face, Workspace};
-use serde_json::{Value, json};
+use facedp_engine::annotate::annotated;
+use facedp_engine::files::{self, Existing, Readers};
+use facedp_engine::{Eyes, Photo, Spot, Workspace};
+use serde_json::json;
 
 use crate::args::{Inspect, Output};
 use crate::failure::{Failure, say};
-use crate::files::{self, Readers};
-use crate::photo::Photo;
+use crate::{photo, words};
 
 pub fn run(args: &Inspect, output: &Output) -> Result<ExitCode, Failure> {
-    let photo = Photo::read(&args.photo)?;
-    let detector = Detector::new().context("the detector")?;
-    let picture = photo.colour_picture()?;
-    let faces = detector.detect(&picture, args.min_score, &mut Workspace::default());
+    let photo = photo::read(&args.photo)?;
+    let eyes = Eyes::detector_only()?;
+    let faces = eyes.find(&photo, args.min_score, &mut Workspace::default())?;
     if let Some(path) = &args.annotate {
-        let annotated = photo.annotated(&faces)?;
-        files::write_whole(path, &annotated, Readers::Usual)?;
+        let picture = annotated(&photo, &faces)?;
+        files::write_whole(path, &picture, Readers::Usual, Existing::Replace)?;
     }
     if output.json {
         say(json!({
             "file": args.photo.to_string_lossy(),
-            "width": picture.width(),
-            "height": picture.height(),
+            "width": photo.width(),
+            "height": photo.height(),
+            "format": photo.format(),
             "metadata": photo.metadata(),
-            "faces": faces.iter().map(face_json).collect::<Vec<_>>(),
+            "faces": faces,
         }))?;
     } else if !output.quiet {
         say(describe(&photo, &faces))?;
@@ -34,27 +34,16 @@ pub fn run(args: &Inspect, output: &Output) -> Result<ExitCode, Failure> {
     Ok(if faces.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// A face as JSON: box as x, y, width, height.
-pub fn face_json(face: &Face) -> Value {
-    let rect = face.rect;
-    json!({
-        "box": [rect.x, rect.y, rect.width, rect.height],
-        "landmarks": face.landmarks,
-        "score": face.score,
-    })
-}
-
-fn describe(photo: &Photo, faces: &[Face]) -> String {
+fn describe(photo: &Photo, faces: &[Spot]) -> String {
     let mut lines = vec![match faces.len() {
         0 => "no face found".to_owned(),
-        1 => "1 face".to_owned(),
-        n => format!("{n} faces"),
+        n => words::count(n, "face"),
     }];
     for (number, face) in (1..).zip(faces) {
-        let rect = face.rect;
+        let [x, y, width, height] = face.rect;
+        let score = face.score.unwrap_or_default();
         lines.push(format!(
-            "{number:>3}  at {:.0},{:.0}  {:.0}x{:.0} pixels  score {:.2}",
-            rect.x, rect.y, rect.width, rect.height, face.score
+            "{number:>3}  at {x:.0},{y:.0}  {width:.0}x{height:.0} pixels  score {score:.2}"
         ));
     }
     if !photo.metadata().is_empty() {

@@ -3,16 +3,17 @@
 mod args;
 mod check;
 mod evaluate;
-mod eyes;
 mod failure;
-mod files;
 mod inspect;
+mod key;
 mod model;
 mod photo;
 mod plan;
 mod progress;
 mod protect;
+mod receipt;
 mod train;
+mod words;
 
 use std::process::ExitCode;
 
@@ -30,6 +31,8 @@ fn main() -> ExitCode {
         Command::Plan(command) => plan::run(&command, &args.output),
         Command::Evaluate(command) => evaluate::run(&command, &args.output),
         Command::Train(command) => train::run(&command, &args.output),
+        Command::Receipt(command) => receipt::run(&command, &args.output),
+        Command::Key(command) => key::run(&command, &args.output),
     };
     done.unwrap_or_else(Failure::report)
 }

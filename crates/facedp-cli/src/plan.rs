@@ -32,11 +32,11 @@ struct Row {
 }
 
 pub fn run(args: &PlanArgs, output: &Output) -> Result<ExitCode, Failure> {
-    let model = model::load(args.method.model.as_deref())?;
-    let presets = if args.all { Preset::ALL.to_vec() } else { vec![args.method.method] };
+    let model = model::load(args.parameters.model.as_deref())?;
+    let presets = if args.all { Preset::ALL.to_vec() } else { vec![args.method] };
     let rows = presets
         .into_iter()
-        .map(|preset| row(&model, args.method.resolve(preset, model.features())?))
+        .map(|preset| row(&model, args.parameters.resolve(preset, model.features())?))
         .collect::<Result<Vec<_>, _>>()?;
     if output.json {
         let text = match rows.as_slice() {

@@ -5,17 +5,15 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
 use facedp::{FeatureModel, Plane, TrainingSet};
-use facedp_nets::{Detector, Workspace};
+use facedp_engine::files::{self, Existing, Readers};
+use facedp_engine::{Eyes, Patch, Workspace};
 use rayon::prelude::*;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::args::{Identities, Output, Train};
-use crate::eyes::{aligned_chip, central_face};
 use crate::failure::{Failure, complain, say};
-use crate::files::{self, Readers};
-use crate::photo::{Photo, chip};
-use crate::progress;
+use crate::{photo, progress};
 
 /// Pictures decoded at once, so that memory holds only a few uncompressed ones.
 const BATCH: usize = 256;
@@ -43,12 +41,12 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
     }
     let pictures = list(&args.dir, args.identities)?;
     files::require_writable(&args.output)?; // before an hour of work, not after it
-    let detector = if args.aligned { None } else { Some(Detector::new().context("the detector")?) };
+    let eyes = if args.aligned { None } else { Some(Eyes::detector_only()?) };
     let bar = progress::bar(pictures.len(), "reading", output);
     let mut failed = 0;
     for batch in pictures.chunks(BATCH) {
         let chips = batch.par_iter().map_init(Workspace::default, |work, (_, path)| {
-            let chip = read_chip(path, args, detector.as_ref(), work);
+            let chip = read_chip(path, args, eyes.as_ref(), work);
             bar.inc(1);
             chip
         });
@@ -70,7 +68,7 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
         .with_context(|| format!("{}", args.dir.display()))?;
     let model = FeatureModel::from_bytes(&file).context("the model just fitted")?;
     bar.finish_and_clear();
-    files::write_whole(&args.output, &file, Readers::Usual)?;
+    files::write_whole(&args.output, &file, Readers::Usual, Existing::Replace)?;
 
     let summary = Summary {
         model: &args.output.to_string_lossy(),
@@ -134,18 +132,17 @@ fn chosen(name: &str, identities: Identities) -> bool {
 fn read_chip(
     path: &Path,
     args: &Train,
-    detector: Option<&Detector>,
+    eyes: Option<&Eyes>,
     work: &mut Workspace,
 ) -> anyhow::Result<Plane> {
-    let photo = Photo::read(path)?;
-    let mut take = || match detector {
-        Some(detector) => {
-            let picture = photo.colour_picture()?;
-            let face = central_face(detector, &picture, work);
+    let photo = photo::read(path)?;
+    let mut place = || match eyes {
+        Some(eyes) => {
+            let face = eyes.central_face(&photo, work)?;
             let face = face.context("no face found; pass --aligned if it is a face crop")?;
-            aligned_chip(&picture, &face.landmarks, args.size)
+            anyhow::Ok(Patch::face(&face.landmarks)?)
         }
-        None => Ok(chip(&photo.luma(), photo.centre(args.crop)?, args.size)),
+        None => Ok(Patch::Square(photo.centre(args.crop)?)),
     };
-    take().with_context(|| format!("{}", path.display()))
+    Ok(place().with_context(|| format!("{}", path.display()))?.chip(&photo, args.size))
 }

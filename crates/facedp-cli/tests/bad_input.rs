@@ -58,12 +58,60 @@ const CASES: &[Case] = &[
     (&["train", "people", "-o", "face.png", "--aligned", "--features", "4"], 1, &["exists"]),
     (&["train", "people", "-o", "m", "--aligned", "--crop", "65"], 1, &["65", "64x64"]),
     // Pictures.
+    (&["protect", "face.png", "-o", "out"], 1, &["face.png", "no face found", "--box"]),
+    (&["protect", "face.png", "-o", "out", "--faces", "2"], 1, &["face 2", "0 were found"]),
+    (&["protect", "face.png", "-o", "out", "--faces", "0"], 2, &["--faces", "largest"]),
+    (&["protect", "face.png", "-o", "out", "--faces", "some"], 2, &["--faces", "largest"]),
+    (&["protect", "face.png", "-o", "out", "--box", "1,2,3"], 2, &["--box", "width"]),
+    (&["protect", "face.png", "-o", "out", "--box", "1,2,3,0"], 2, &["--box", "width"]),
+    (&["protect", "face.png", "-o", "out", "--box", "1,2,nan,4"], 2, &["--box", "width"]),
+    (&["protect", "face.png", "-o", "out", "--box", "100,0,40,40"], 1, &["100,0,40,40", "128x128"]),
+    (&["protect", "face.png", "-o", "out", "--box", "-1,0,40,40"], 1, &["-1,0,40,40", "128x128"]),
     (
-        &["protect", "face.png", "-o", "out"],
+        &["protect", "face.png", "big.jpg", "-o", "out", "--box", "0,0,9,9"],
         2,
-        &["whole photos are not supported yet", "--aligned"],
+        &["--box", "one photo"],
     ),
-    (&["protect", "text.jpg", "-o", "out", "--aligned"], 1, &["text.jpg", "JPEG, PNG, WebP"]),
+    (
+        &["protect", "face.png", "-o", "out", "--aligned", "--faces", "1"],
+        2,
+        &["--aligned", "--faces"],
+    ),
+    (&["protect", "face.png", "-o", "out", "--crop", "9"], 2, &["--aligned"]),
+    (&["protect", "face.png", "-o", "out", "--resume", "--force"], 2, &["--resume", "--force"]),
+    (&["protect", "face.png", "-o", "out", "--seed", "1", "--key", "k"], 2, &["--seed", "--key"]),
+    (&["protect", "face.png", "-o", "out", "--key", "nowhere"], 1, &["nowhere", "No such file"]),
+    (&["protect", "face.png", "-o", "out", "--key", "secret"], 1, &["secret", "facedp key new"]),
+    (
+        &["protect", "face.png", "-o", "out", "--method", "none", "--receipt"],
+        2,
+        &["--receipt", "none"],
+    ),
+    (
+        &["protect", "face.png", "-o", "out", "--method", "none", "--seed", "1"],
+        2,
+        &["--seed", "none"],
+    ),
+    (&["protect", "face.png", "-o", "out", "--require-no-match", "--no-check"], 2, &["--no-check"]),
+    (&["protect", "face.png", "-o", "out", "--jpeg-quality", "0"], 2, &["--jpeg-quality", "0"]),
+    (&["protect", "face.png", "-o", "out", "--format", "gif"], 2, &["gif", "webp"]),
+    (&["protect", "face.png", "-o", "out", "--jobs", "0"], 2, &["--jobs", "0"]),
+    (&["protect", "*.tiff", "-o", "out", "--aligned"], 1, &["*.tiff", "no picture", "pattern"]),
+    (&["protect", "holiday", "-o", "out", "--aligned"], 1, &["IMG_1.HEIC", "film.mov", "convert"]),
+    (&["protect", "photo.heic", "-o", "out", "--aligned"], 1, &["photo.heic", "HEIC", "convert"]),
+    (&["protect", "nothing.jpg", "-o", "out", "--aligned"], 1, &["nothing.jpg", "empty file"]),
+    (&["protect", "half.jpg", "-o", "out", "--aligned"], 1, &["half.jpg", "cut off"]),
+    (
+        &["protect", "separate.jpg", "-o", "out", "--aligned"],
+        1,
+        &["separate.jpg", "separate scans"],
+    ),
+    (&["protect", "moving.png", "-o", "out", "--aligned"], 1, &["moving.png", "animated"]),
+    (&["protect", "moving.webp", "-o", "out", "--aligned"], 1, &["moving.webp", "animated"]),
+    (&["receipt", "show", "nowhere"], 1, &["nowhere", "No such file"]),
+    (&["receipt", "public", "text.jpg"], 1, &["text.jpg", "not a receipt"]),
+    (&["key", "new", "face.png"], 1, &["face.png", "exists", "--force"]),
+    (&["protect", "text.jpg", "-o", "out", "--aligned"], 1, &["text.jpg", "JPEG, PNG and WebP"]),
     (&["protect", "cut.png", "-o", "out", "--aligned"], 1, &["cut.png", "damaged"]),
     (
         &["protect", "bomb.png", "-o", "out", "--aligned"],
@@ -79,8 +127,9 @@ const CASES: &[Case] = &[
         1,
         &["overwrite the original", "face.png"],
     ),
+    (&["protect", "twin.jpg", "-o", ".", "--aligned", "--force"], 1, &["overwrite the original"]),
     (
-        &["protect", "twin.jpg", "twin.png", "-o", ".", "--aligned", "--force"],
+        &["protect", "twin.jpg", "twin.png", "-o", ".", "--aligned", "--force", "--format", "png"],
         1,
         &["overwrite the original"],
     ),
@@ -88,13 +137,13 @@ const CASES: &[Case] = &[
     (&["protect", "-o", "out", "--aligned"], 2, &["PATHS"]),
     (&["inspect", "face.png"], 1, &[]),
     (&["inspect", "nowhere.png"], 1, &["nowhere.png", "No such file"]),
-    (&["inspect", "text.jpg"], 1, &["text.jpg", "JPEG, PNG, WebP"]),
+    (&["inspect", "text.jpg"], 1, &["text.jpg", "JPEG, PNG and WebP"]),
     (&["inspect", "face.png", "--min-score", "2"], 2, &["--min-score", "between 0 and 1"]),
     (&["inspect", "face.png", "--annotate", "face.png/a.png"], 1, &["face.png/a.png"]),
     (&["evaluate", "people", "--pairs", "nowhere"], 1, &["nowhere", "No such file"]),
     (&["evaluate", "nowhere", "--pairs", "text.jpg"], 1, &["nowhere", "not a folder"]),
     (&["evaluate", "people", "--pairs", "text.jpg"], 1, &["text.jpg", "line 1", "pairs.txt"]),
-    (&["check", "face.png", "text.jpg"], 1, &["text.jpg", "JPEG, PNG, WebP"]),
+    (&["check", "face.png", "text.jpg"], 1, &["text.jpg", "JPEG, PNG and WebP"]),
     (&["check", "face.png", "big.jpg"], 1, &["big.jpg", "128x128", "300x200"]),
     (&["check", "nowhere.png", "face.png"], 1, &["nowhere.png"]),
     (&["check", "empty", "face.png"], 1, &["empty"]),
@@ -129,6 +178,28 @@ fn every_case_fails_clearly_and_leaves_nothing() {
         support::grey(64, 3).save(path.join(twin)).unwrap();
     }
     fs::write(path.join("bomb.png"), huge_png(60_000)).unwrap();
+    fs::create_dir(path.join("holiday")).unwrap();
+    for name in ["photo.heic", "holiday/IMG_1.HEIC"] {
+        fs::copy(support::photo("heic_header.heic"), path.join(name)).unwrap();
+    }
+    fs::write(path.join("holiday/film.mov"), "").unwrap();
+    fs::write(path.join("nothing.jpg"), "").unwrap();
+    for name in ["moving.png", "moving.webp"] {
+        fs::copy(support::photo(name), path.join(name)).unwrap();
+    }
+    let jpeg = fs::read(support::photo("base_420_q85.jpg")).unwrap();
+    fs::write(path.join("half.jpg"), &jpeg[..jpeg.len() / 2]).unwrap();
+    // A scan header that names one component of three.
+    let scan = jpeg.windows(5).position(|w| w == [0xff, 0xda, 0, 12, 3]).unwrap();
+    let one = [0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0];
+    let separate = [&jpeg[..scan], &one, &jpeg[scan + 14..]].concat();
+    fs::write(path.join("separate.jpg"), separate).unwrap();
+    fs::write(path.join("secret"), "not a key").unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path.join("secret"), fs::Permissions::from_mode(0o600)).unwrap();
+    }
 
     let before = files_below(path);
     for (args, code, words) in CASES {
@@ -166,8 +237,8 @@ fn one_bad_file_does_not_stop_the_others() {
     for name in ["text.jpg", "empty: no pictures"] {
         assert!(outcome.stderr.contains(name), "{}", outcome.stderr);
     }
-    assert!(outcome.stdout.contains("2 of 4 pictures"), "{}", outcome.stdout);
-    assert_eq!(files_below(&path.join("out")), ["big.png", "face.png"]);
+    assert!(outcome.stdout.contains("2 of 4 photos"), "{}", outcome.stdout);
+    assert_eq!(files_below(&path.join("out")), ["big.jpg", "face.png"]);
 
     fs::copy(path.join("text.jpg"), path.join("people/Ada/bad.jpg")).unwrap();
     let outcome = facedp(
@@ -193,8 +264,8 @@ fn results_are_replaced_only_by_force_and_never_by_each_other() {
     fs::create_dir(path.join("twins")).unwrap();
     support::grey(64, 1).save(path.join("twins/a.png")).unwrap();
     support::grey(64, 2).save(path.join("twins/a.jpg")).unwrap();
-    let twins = facedp(path, &["protect", "twins", "-o", "out", "--aligned"]);
+    let twins = facedp(path, &["protect", "twins", "-o", "out", "--aligned", "--format", "png"]);
     assert_eq!(twins.code, 1);
     assert!(twins.stderr.contains("rename one"), "{}", twins.stderr);
-    assert!(twins.stdout.contains("1 of 2 pictures"), "{}", twins.stdout);
+    assert!(twins.stdout.contains("1 of 2 photos"), "{}", twins.stdout);
 }

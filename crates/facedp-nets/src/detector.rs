@@ -226,14 +226,15 @@ impl Face {
         Some(Face { rect, landmarks: [6, 8, 10, 12, 14].map(point), score })
     }
 
-    fn shift(&mut self, x: f32, y: f32) {
+    /// Moves it.
+    pub fn shift(&mut self, x: f32, y: f32) {
         self.rect.x += x;
         self.rect.y += y;
         self.landmarks.iter_mut().for_each(|p| *p = [p[0] + x, p[1] + y]);
     }
 
-    /// To a picture that is `factor` times as large; pixel centres are whole numbers.
-    fn scale(&mut self, factor: f32) {
+    /// Brings it to a picture that is `factor` times as large; pixel centres are whole numbers.
+    pub fn scale(&mut self, factor: f32) {
         let Rect { x, y, width, height } = self.rect;
         self.rect =
             Rect { x: x * factor, y: y * factor, width: width * factor, height: height * factor };
@@ -254,7 +255,7 @@ impl Rect {
     }
 
     /// Whether both show one face, by the share of their union that they have in common.
-    fn overlaps(&self, other: &Rect) -> bool {
+    pub fn overlaps(&self, other: &Rect) -> bool {
         let shared = self.shared(other);
         shared > MOST_OVERLAP * (self.area() + other.area() - shared)
     }

@@ -47,6 +47,16 @@ impl Similarity {
         if usable && finite { Ok(found) } else { Err(Error::Landmarks) }
     }
 
+    /// Scaling and shifting without turning.
+    pub fn upright(scale: f32, shift: Point) -> Self {
+        Self { a: scale, b: 0.0, shift }
+    }
+
+    /// Whether lines across stay lines across.
+    pub fn is_upright(&self) -> bool {
+        self.b == 0.0 && self.a > 0.0
+    }
+
     /// Where a point goes.
     pub fn apply(&self, [x, y]: Point) -> Point {
         [self.a * x - self.b * y + self.shift[0], self.b * x + self.a * y + self.shift[1]]
@@ -69,6 +79,18 @@ impl Similarity {
     /// centre lies at (2x + 1/2, 2y + 1/2) of the whole one.
     pub fn for_half_size(&self) -> Self {
         Self { a: 2.0 * self.a, b: 2.0 * self.b, shift: self.apply([0.5, 0.5]) }
+    }
+
+    /// The same transform for a part of the picture, whose first pixel lies at `corner`.
+    pub fn for_crop(&self, corner: Point) -> Self {
+        Self { shift: self.apply(corner), ..*self }
+    }
+
+    /// The same transform to a chip `factor` times as large: scaled about the chip's corner, which
+    /// lies half a pixel before its first centre.
+    pub fn resized(&self, factor: f32) -> Self {
+        let shift = self.shift.map(|s| (s + 0.5) * factor - 0.5);
+        Self { a: factor * self.a, b: factor * self.b, shift }
     }
 }
 

@@ -66,5 +66,5 @@ pub use noise::Randomness;
 pub use plan::{Plan, PlanReport, Release};
 pub use plane::Plane;
 pub use rank::Ranking;
-pub use receipt::{Claim, Receipt};
+pub use receipt::{Claim, Drawn, Terms};
 pub use scale::Solver;

@@ -1,14 +1,13 @@
 //! Receipts: what was done, and what may be claimed of it.
 //!
-//! Words on the screen follow from the claim. A receipt has a public part, which may go along
-//! with the photo, and a private part, whose numbers depend on the original.
+//! Words on the screen follow from the claim. A receipt has a public part, the [`Terms`], which may
+//! go along with the photo, and a private part, whose numbers depend on the original.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::features::FeatureModel;
 use crate::method::{Method, Sensitivity};
-use crate::metrics::Quality;
 use crate::noise::Randomness;
 use crate::plan::{PlanReport, Release};
 
@@ -37,18 +36,10 @@ impl Claim {
     }
 }
 
-/// What was done to one face.
+/// What was agreed before any photo: the method, its unit, and what may be claimed. It depends
+/// neither on pixels nor on the draw, and may be published with the photo.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Receipt {
-    /// May be published with the photo.
-    pub public: PublicPart,
-    /// Depends on the original photo.
-    pub private: PrivatePart,
-}
-
-/// The part that depends neither on pixels nor on the draw.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PublicPart {
+pub struct Terms {
     /// Program and version.
     pub tool: String,
     /// The method with all parameters.
@@ -63,28 +54,9 @@ pub struct PublicPart {
     pub claim: Claim,
     /// Where the randomness came from.
     pub randomness: Randomness,
-    /// What was left out of the file.
-    pub stripped: Vec<String>,
 }
 
-/// The part that tells something of the original.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PrivatePart {
-    /// A warning for whoever opens the file.
-    pub notice: String,
-    /// `K` as drawn.
-    pub geometric_number: usize,
-    /// The paper's `sigma_t^2` given K.
-    pub theoretical_variance: f64,
-    /// The paper's `sigma_r^2` before rounding.
-    pub real_variance: f64,
-    /// The noisy features, as the paper's Algorithm 1 returns them.
-    pub noisy_features: Vec<f64>,
-    /// The picture as written against its original.
-    pub quality: Option<Quality>,
-}
-
-impl PublicPart {
+impl Terms {
     /// The terms of a plan, for a release made with system entropy.
     pub(crate) fn new(
         method: &Method,
@@ -100,30 +72,42 @@ impl PublicPart {
             epsilon_measured: report.budget_measured,
             claim,
             randomness: Randomness::System,
-            stripped: Vec::new(),
         }
+    }
+
+    /// The same terms with the randomness that was used: a seed that others can know claims
+    /// nothing.
+    pub fn with_randomness(&self, randomness: Randomness) -> Self {
+        let claim = match randomness {
+            Randomness::System | Randomness::Keyed => self.claim,
+            Randomness::Experiment => Claim::None,
+        };
+        Self { claim, randomness, ..self.clone() }
     }
 }
 
-impl Receipt {
-    /// The receipt of a release, written as a picture of that quality without what was stripped.
-    pub fn new(release: &Release, quality: Option<Quality>, stripped: Vec<String>) -> Result<Self> {
-        let planned = &release.terms;
-        let claim = match release.randomness {
-            Randomness::System => planned.claim,
-            Randomness::Experiment => Claim::None,
-        };
-        let randomness = release.randomness;
-        let public = PublicPart { claim, randomness, stripped, ..PublicPart::clone(planned) };
-        let private = PrivatePart {
-            notice: "Do not publish: these numbers depend on the original picture.".to_owned(),
+/// What was drawn for one face. It depends on the original photo: private.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Drawn {
+    /// `K`.
+    pub geometric_number: usize,
+    /// The paper's `sigma_t^2` given K.
+    pub theoretical_variance: f64,
+    /// The paper's `sigma_r^2` before rounding.
+    pub real_variance: f64,
+    /// The noisy features, as the paper's Algorithm 1 returns them.
+    pub noisy_features: Vec<f64>,
+}
+
+impl Drawn {
+    /// What a release holds.
+    pub fn of(release: &Release) -> Result<Self> {
+        Ok(Self {
             geometric_number: release.geometric_number,
             theoretical_variance: release.theoretical_variance,
             real_variance: release.real_variance(),
             noisy_features: release.features()?,
-            quality,
-        };
-        Ok(Self { public, private })
+        })
     }
 }
 

@@ -4,14 +4,14 @@
 use std::sync::{Arc, LazyLock};
 
 use facedp::budget::{Problem, Scales};
-use facedp::noise::{Source, experiment};
+use facedp::noise::{Source, experiment, keyed};
 use facedp::weights::Weights;
 use facedp::{
-    Basis, Claim, Epsilon, Error, FeatureModel, Method, Plan, Plane, Preset, Randomness, Ranking,
-    Receipt, Sensitivity, Solver, TrainingSet, rank,
+    Basis, Claim, Drawn, Epsilon, Error, FeatureModel, Method, Plan, Plane, Preset, Randomness,
+    Ranking, Sensitivity, Solver, Terms, TrainingSet, rank,
 };
 use rand_chacha::ChaCha20Rng;
-use rand_core::SeedableRng;
+use rand_core::{Rng, SeedableRng};
 
 static MODEL: LazyLock<Arc<FeatureModel>> = LazyLock::new(|| {
     let bytes = include_bytes!("../../../assets/eigenfaces.safetensors");
@@ -330,26 +330,41 @@ fn nothing_panics_on_a_small_model() {
 #[test]
 fn receipts_claim_no_more_than_is_true() {
     let plan = plan(method(Preset::RdpOptimal, 16));
-    let receipt = |chip: &Plane, noise: &mut Source<ChaCha20Rng>| {
-        Receipt::new(&plan.protect(chip, noise).unwrap(), None, vec![]).unwrap()
-    };
-    let seeded = receipt(&face(), &mut experiment(1, "receipt"));
-    assert_eq!(seeded.public.claim, Claim::None);
-    assert_eq!(seeded.public.randomness, Randomness::Experiment);
+    let release =
+        |chip: &Plane, noise: &mut Source<ChaCha20Rng>| plan.protect(chip, noise).unwrap();
+    let seeded = release(&face(), &mut experiment(1, "receipt")).terms();
+    assert_eq!((seeded.claim, seeded.randomness), (Claim::None, Randomness::Experiment));
+    let by_key = release(&face(), &mut keyed(&[7; 32], b"receipt")).terms();
+    assert_eq!((by_key.claim, by_key.randomness), (Claim::PaperAccounting, Randomness::Keyed));
     // A generator that stands for one with secret entropy.
     let system = |n: u8| Source::system(ChaCha20Rng::from_seed([n; 32]));
-    let one = receipt(&face(), &mut system(1));
-    assert_eq!(one.public.claim, Claim::PaperAccounting);
-    assert_eq!(one.public.randomness, Randomness::System);
+    let one = release(&face(), &mut system(1));
+    assert_eq!(one.terms().claim, Claim::PaperAccounting);
+    assert_eq!(one.terms().randomness, Randomness::System);
     for claim in [Claim::None, Claim::PaperAccounting] {
         assert!(!claim.in_words().contains("private") && !claim.in_words().contains("protected"));
     }
-    // Nothing in the public part depends on the draw or on pixels.
-    let other = receipt(&Plane::zeros(128, 128), &mut system(2));
-    assert_eq!(other.public, one.public);
-    assert_ne!(other.private, one.private);
-    let json = serde_json::to_string(&other).unwrap();
-    assert_eq!(serde_json::from_str::<Receipt>(&json).unwrap(), other);
+    // Nothing in the terms depends on the draw or on pixels.
+    let other = release(&Plane::zeros(128, 128), &mut system(2));
+    assert_eq!(other.terms(), one.terms());
+    let drawn = Drawn::of(&other).unwrap();
+    assert_ne!(drawn, Drawn::of(&one).unwrap());
+    let json = serde_json::to_string(&(other.terms(), &drawn)).unwrap();
+    assert_eq!(serde_json::from_str::<(Terms, Drawn)>(&json).unwrap(), (other.terms(), drawn));
+}
+
+/// The same key and context repeat the noise; either one changes all of it.
+#[test]
+fn keyed_noise_is_a_function_of_key_and_context() {
+    let draw = |key: [u8; 32], context: &[u8]| {
+        let mut source = keyed(&key, context);
+        [(); 4].map(|()| source.next_u64())
+    };
+    let one = draw([1; 32], b"a");
+    assert_eq!(one, draw([1; 32], b"a"));
+    for other in [draw([2; 32], b"a"), draw([1; 32], b"b"), draw([1; 32], b"")] {
+        assert!(one.iter().zip(other).all(|(a, b)| *a != b));
+    }
 }
 
 #[test]

@@ -9,15 +9,13 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Context;
-use facedp_nets::{Recogniser, Workspace};
+use facedp_engine::{Eyes, Workspace};
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::args::{Evaluate, Output};
-use crate::eyes::{Eyes, central_face};
 use crate::failure::{Failure, complain, say};
-use crate::photo::Photo;
-use crate::progress;
+use crate::{photo, progress};
 use pairs::Pair;
 use verification::{Scored, Verification};
 
@@ -73,7 +71,7 @@ pub fn run(args: &Evaluate, output: &Output) -> Result<ExitCode, Failure> {
             }
         }
     }
-    let recognisers = eyes.recognisers.iter().enumerate().map(|(r, recogniser)| {
+    let recognisers = eyes.recognisers().iter().enumerate().map(|(r, recogniser)| {
         let distance = |pair: &Pair| {
             let faces = by_path.get(&pair.first).zip(by_path.get(&pair.second));
             faces.map_or(f32::INFINITY, |(a, b)| recogniser.distance(&a[r], &b[r]))
@@ -102,13 +100,9 @@ pub fn run(args: &Evaluate, output: &Output) -> Result<ExitCode, Failure> {
 }
 
 fn embed(eyes: &Eyes, path: &Path, work: &mut Workspace) -> anyhow::Result<Embeddings> {
-    let picture = Photo::read(path)?.colour_picture()?;
-    let Some(face) = central_face(&eyes.detector, &picture, work) else { return Ok(None) };
-    let mut embed = |recogniser: &Recogniser| -> anyhow::Result<Vec<f32>> {
-        let placement = recogniser.placement(&face.landmarks)?;
-        Ok(recogniser.embed(&picture.chip(&placement, recogniser.side()), work)?)
-    };
-    eyes.recognisers.iter().map(&mut embed).collect::<Result<_, _>>().map(Some)
+    let photo = photo::read(path)?;
+    let face = eyes.central_face(&photo, work)?;
+    Ok(face.map(|face| eyes.embed(&photo, &face, work)).transpose()?)
 }
 
 fn describe(report: &Report) -> String {

@@ -1,100 +1,304 @@
 //! What a run did, in numbers and in words.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use facedp::metrics::psnr;
-use facedp::{Claim, Plan, Preset, Randomness};
+use facedp::{Claim, Preset, Randomness};
+use facedp_engine::batch::{Outcome, Run};
+use facedp_engine::{Engine, Error, FaceReport, Protected};
 use serde::Serialize;
 
-use super::job::Done;
+use crate::words::{count, decibels};
+
+/// What is kept of each photo while a run goes on.
+#[derive(Default)]
+pub struct Tally {
+    counts: Counts,
+    faces: usize,
+    unchanged: usize,
+    unchecked: usize,
+    disk_full: bool,
+    squared_noise: Vec<f64>,
+    expected: Vec<f64>,
+    decibels: Vec<f64>,
+    ssims: Vec<f64>,
+    stripped: BTreeMap<String, usize>,
+    notes: BTreeMap<String, usize>,
+    recognisers: Vec<Matches>,
+}
+
+/// What became of photos.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+struct Counts {
+    written: usize,
+    copied: usize,
+    existing: usize,
+    planned: usize,
+    no_face: usize,
+    failed: usize,
+    stopped: usize,
+}
+
+/// How many faces a recogniser still matches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Matches {
+    name: String,
+    faces: usize,
+    still_match: usize,
+}
 
 #[derive(Serialize)]
 pub struct Summary {
-    files: usize,
-    failed: usize,
-    method: Preset,
-    epsilon: f64,
-    /// PSNR of the mean squared noise over all files, before lifting and rounding.
+    #[serde(flatten)]
+    counts: Counts,
+    faces: usize,
+    method: Option<Preset>,
+    /// The budget of each face.
+    epsilon: Option<f64>,
+    /// PSNR of the mean squared noise over all faces, before lifting and rounding.
     psnr_mean_mse: Option<f64>,
     /// PSNR of the mean of what the plan expected.
     psnr_expected: Option<f64>,
-    /// Median over files as written; none if infinite: at least half are unchanged.
+    /// Median over faces as written; none if infinite: at least half are unchanged.
     psnr_median: Option<f64>,
     ssim_mean: Option<f64>,
-    /// Share of files that are equal to their original.
+    /// Share of photos of which no sample changed.
     unchanged: f64,
+    /// Metadata that was left out, with the number of photos.
+    stripped: BTreeMap<String, usize>,
+    notes: BTreeMap<String, usize>,
+    recognisers: Vec<Matches>,
+    /// Faces that no recogniser could look at.
+    unchecked: usize,
     seconds: f64,
     claim: Claim,
-    randomness: Randomness,
+    randomness: Option<Randomness>,
+    #[serde(skip)]
+    measured: bool,
+    #[serde(skip)]
+    checked: bool,
+    #[serde(skip)]
+    dry: bool,
+    #[serde(skip)]
+    pub disk_full: bool,
+}
+
+impl Tally {
+    /// Takes one more photo into account.
+    pub fn add(&mut self, outcome: &Result<Outcome, Error>) {
+        match outcome {
+            Ok(Outcome::Written(result)) => {
+                self.counts.written += 1;
+                self.add_result(result);
+            }
+            Ok(Outcome::Copied(result)) => {
+                self.counts.copied += 1;
+                self.add_result(result);
+            }
+            Ok(Outcome::Planned(seen)) => {
+                self.counts.planned += 1;
+                self.faces += seen.faces.len();
+                seen.metadata.iter().for_each(|name| *entry(&mut self.stripped, name) += 1);
+            }
+            Ok(Outcome::Existing) => self.counts.existing += 1,
+            Ok(Outcome::Stopped) => self.counts.stopped += 1,
+            Err(Error::NoFace) => self.counts.no_face += 1,
+            Err(error) => {
+                self.counts.failed += 1;
+                self.disk_full |= error.is_disk_full();
+            }
+        }
+    }
+
+    fn add_result(&mut self, result: &Protected) {
+        self.faces += result.faces.len();
+        self.unchanged += usize::from(result.unchanged);
+        result.stripped.iter().for_each(|name| *entry(&mut self.stripped, name) += 1);
+        result.notes.iter().for_each(|note| *entry(&mut self.notes, note) += 1);
+        result.faces.iter().for_each(|face| self.add_face(face));
+    }
+
+    fn add_face(&mut self, face: &FaceReport) {
+        self.squared_noise.push(face.mse);
+        self.expected.push(face.expected_mse);
+        if let Some(quality) = &face.quality {
+            self.decibels.push(quality.psnr.unwrap_or(f64::INFINITY));
+            self.ssims.extend(quality.ssim);
+        }
+        self.unchecked += usize::from(face.recognisers.is_empty());
+        for verdict in &face.recognisers {
+            let known = self.recognisers.iter().position(|r| r.name == verdict.name);
+            let at = known.unwrap_or_else(|| {
+                let name = verdict.name.clone();
+                self.recognisers.push(Matches { name, faces: 0, still_match: 0 });
+                self.recognisers.len() - 1
+            });
+            self.recognisers[at].faces += 1;
+            self.recognisers[at].still_match += usize::from(verdict.plain.matches);
+        }
+    }
+
+    /// The figures of the run.
+    pub fn summary(self, engine: &Engine, run: Run, time: Duration) -> Summary {
+        let terms = engine.terms();
+        let of_mean = |values: &[f64]| mean(values).and_then(|mse| psnr(mse, 255.0));
+        let results = self.counts.written + self.counts.copied;
+        Summary {
+            counts: self.counts,
+            faces: self.faces,
+            method: terms.as_ref().map(|terms| terms.method.preset),
+            epsilon: terms.as_ref().map(|terms| terms.method.epsilon.get()),
+            psnr_mean_mse: of_mean(&self.squared_noise),
+            psnr_expected: of_mean(&self.expected),
+            psnr_median: median(self.decibels).filter(|d| d.is_finite()),
+            ssim_mean: mean(&self.ssims),
+            unchanged: self.unchanged as f64 / results.max(1) as f64,
+            stripped: self.stripped,
+            notes: self.notes,
+            recognisers: self.recognisers,
+            unchecked: self.unchecked,
+            seconds: time.as_secs_f64(),
+            claim: terms.as_ref().map_or(Claim::None, |terms| terms.claim),
+            randomness: terms.as_ref().map(|terms| terms.randomness),
+            measured: engine.options().measure,
+            checked: engine.options().check,
+            dry: run == Run::Dry,
+            disk_full: self.disk_full,
+        }
+    }
+}
+
+fn entry<'a>(map: &'a mut BTreeMap<String, usize>, name: &str) -> &'a mut usize {
+    map.entry(name.to_owned()).or_default()
 }
 
 impl Summary {
-    pub fn new(
-        plan: &Plan,
-        seed: Option<u64>,
-        done: &[Done],
-        failed: usize,
-        time: Duration,
-    ) -> Self {
-        let (claim, randomness) = match seed {
-            Some(_) => (Claim::None, Randomness::Experiment),
-            None => (plan.claim(), Randomness::System),
-        };
-        let decibels = done.iter().map(|done| done.quality.psnr.unwrap_or(f64::INFINITY));
-        let unchanged = done.iter().filter(|done| done.unchanged).count();
-        Self {
-            files: done.len(),
-            failed,
-            method: plan.method().preset,
-            epsilon: plan.method().epsilon.get(),
-            psnr_mean_mse: mean(done.iter().map(|d| d.mse)).and_then(|mse| psnr(mse, 255.0)),
-            psnr_expected: mean(done.iter().map(|d| d.expected_mse))
-                .and_then(|mse| psnr(mse, 255.0)),
-            psnr_median: median(decibels.collect()).filter(|d| d.is_finite()),
-            ssim_mean: mean(done.iter().filter_map(|d| d.quality.ssim)),
-            unchanged: unchanged as f64 / done.len().max(1) as f64,
-            seconds: time.as_secs_f64(),
-            claim,
-            randomness,
-        }
+    /// Photos whose results are there.
+    pub fn done(&self) -> usize {
+        self.counts.written + self.counts.copied + self.counts.existing
+    }
+
+    /// Photos that were not begun.
+    pub fn left(&self) -> usize {
+        self.counts.stopped
+    }
+
+    /// Whether every photo had a face and was written.
+    pub fn all_well(&self) -> bool {
+        self.counts.failed + self.counts.no_face + self.counts.copied == 0 && self.left() == 0
+    }
+
+    /// Whether a recogniser still matches any face, or there is one that none could look at.
+    pub fn still_match(&self) -> bool {
+        self.unchecked > 0 || self.recognisers.iter().any(|r| r.still_match > 0)
     }
 
     /// The summary for people. The last line says what may be claimed.
     pub fn in_words(&self, folder: &Path) -> String {
-        let mut text = format!(
-            "{} of {} pictures written to {} in {:.2} s ({}, epsilon {})",
-            self.files,
-            self.files + self.failed,
-            folder.display(),
-            self.seconds,
-            self.method,
-            self.epsilon,
-        );
-        if self.files == 0 {
-            return text;
-        }
-        let decibels = |value: Option<f64>, none: &str| {
-            value.map_or(none.to_owned(), |value| format!("{value:.2} dB"))
+        let Counts { written, copied, existing, planned, no_face, failed, stopped } = self.counts;
+        let all = written + copied + existing + planned + no_face + failed + stopped;
+        let method = match (self.method, self.epsilon) {
+            (Some(method), Some(epsilon)) => format!("{method}, epsilon {epsilon} a face"),
+            _ => "no noise".to_owned(),
         };
-        text += &format!(
-            "\npsnr_mean_mse  {} (the noise as drawn)\nmedian PSNR    {}\nmean SSIM      {}\n\
-             unchanged      {:.1} % are equal to their original after rounding\n",
-            decibels(self.psnr_mean_mse, "no noise drawn"),
-            decibels(self.psnr_median, "infinite: at least half are unchanged"),
-            self.ssim_mean.map_or("pictures too small".to_owned(), |ssim| format!("{ssim:.5}")),
-            100.0 * self.unchanged,
-        );
-        if self.randomness == Randomness::Experiment {
-            text += "experiment     seeded noise: whoever knows the seed can take it off again\n";
+        let folder = folder.display();
+        let mut lines = vec![if self.dry {
+            format!(
+                "would write {planned} of {} to {folder}: {} ({method})",
+                count(all, "photo"),
+                count(self.faces, "face")
+            )
+        } else {
+            format!(
+                "{} of {} written to {folder} in {:.2} s: {} ({method})",
+                written + copied,
+                count(all, "photo"),
+                self.seconds,
+                count(self.faces, "face")
+            )
+        }];
+        let mut add = |name: &str, text: String| lines.push(format!("{name:<14} {text}"));
+        if existing > 0 {
+            add("done before", format!("{} there already", count(existing, "result")));
         }
-        text + "claim          " + self.claim.in_words()
+        if no_face > 0 {
+            let remedy = "not written: mark faces with --box, or pass --copy-faceless";
+            add("no face", format!("{}, {remedy}", count(no_face, "photo")));
+        }
+        if copied > 0 {
+            add("no face", format!("{}, written without noise", count(copied, "photo")));
+        }
+        let listed = |map: &BTreeMap<String, usize>| {
+            let items = map.iter().map(|(name, photos)| format!("{name} ({photos})"));
+            items.collect::<Vec<_>>().join(", ")
+        };
+        if !self.stripped.is_empty() {
+            add(if self.dry { "would leave out" } else { "left out" }, listed(&self.stripped));
+        }
+        for (note, photos) in &self.notes {
+            add("note", format!("{note} ({photos})"));
+        }
+        if self.dry || self.faces == 0 {
+            return lines.join("\n");
+        }
+        add(
+            "psnr_mean_mse",
+            format!("{} (the noise as drawn)", decibels(self.psnr_mean_mse, "no noise drawn")),
+        );
+        if self.measured {
+            let half = "infinite: at least half are unchanged";
+            add("median PSNR", format!("{} (faces as written)", decibels(self.psnr_median, half)));
+            let small = "faces too small".to_owned();
+            add("mean SSIM", self.ssim_mean.map_or(small, |ssim| format!("{ssim:.5}")));
+        }
+        let equal = 100.0 * self.unchanged;
+        add(
+            "unchanged",
+            format!("{equal:.1} % have no sample changed: all noise was rounded away"),
+        );
+        if self.randomness == Some(Randomness::Experiment) {
+            add(
+                "experiment",
+                "seeded noise: whoever knows the seed can take it off again".to_owned(),
+            );
+        }
+        if self.checked {
+            add("check", self.check_in_words());
+        }
+        add("claim", self.claim.in_words().to_owned());
+        lines.join("\n")
+    }
+
+    /// Whether recognisers still match, in plain words.
+    fn check_in_words(&self) -> String {
+        if self.recognisers.is_empty() {
+            return "no face that recognisers could look at".to_owned();
+        }
+        let phrase = |(number, r): (usize, &Matches)| {
+            let Matches { name, faces, still_match } = r;
+            let name = if name == "sface" { "SFace" } else { name };
+            let what = if number == 0 { " faces still match their original" } else { "" };
+            format!("{name}: {still_match} of {faces}{what}")
+        };
+        let phrases: Vec<String> = self.recognisers.iter().enumerate().map(phrase).collect();
+        let all = self.recognisers.iter().any(|r| r.still_match == r.faces);
+        let verdict = match self.recognisers.iter().map(|r| r.still_match).sum::<usize>() {
+            0 => "these recognisers no longer match them; others may",
+            _ if all => "this method does not stop recognisers",
+            _ => "some faces can still be recognised",
+        };
+        let unseen = match self.unchecked {
+            0 => String::new(),
+            n => format!(" ({} could not be checked)", count(n, "face")),
+        };
+        format!("{}: {verdict}{unseen}", phrases.join(", "))
     }
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (count, sum) = values.fold((0u32, 0.0), |(count, sum), value| (count + 1, sum + value));
-    (count > 0).then(|| sum / f64::from(count))
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 fn median(mut values: Vec<f64>) -> Option<f64> {
@@ -117,7 +321,7 @@ mod tests {
         assert_eq!(median(vec![3.0, 1.0, f64::INFINITY]), Some(3.0));
         assert_eq!(median(vec![4.0, 1.0, 2.0, 9.0]), Some(3.0));
         assert_eq!(median(vec![f64::INFINITY, 1.0]), Some(f64::INFINITY));
-        assert_eq!(mean([1.0, 4.0].into_iter()), Some(2.5));
-        assert_eq!(mean(std::iter::empty()), None);
+        assert_eq!(mean(&[1.0, 4.0]), Some(2.5));
+        assert_eq!(mean(&[]), None);
     }
 }

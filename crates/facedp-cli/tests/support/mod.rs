@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 use image::{GrayImage, Luma, Rgb, RgbImage};
 use tempfile::TempDir;
@@ -15,14 +16,20 @@ pub struct Outcome {
     pub stderr: String,
 }
 
+/// A configuration folder for all runs, so that nobody's own key is used or made.
+static CONFIGURATION: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
+
+/// `facedp` in a folder, to be run.
+pub fn command(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_facedp"));
+    command.args(args).current_dir(folder);
+    command.env("COLUMNS", "100").env("XDG_CONFIG_HOME", CONFIGURATION.path());
+    command
+}
+
 /// Runs `facedp` in a folder.
 pub fn facedp(folder: &Path, args: &[&str]) -> Outcome {
-    let output = Command::new(env!("CARGO_BIN_EXE_facedp"))
-        .args(args)
-        .current_dir(folder)
-        .env("COLUMNS", "100")
-        .output()
-        .unwrap();
+    let output = command(folder, args).output().unwrap();
     Outcome {
         code: output.status.code().expect("ended by a signal"),
         stdout: String::from_utf8(output.stdout).unwrap(),
@@ -36,6 +43,12 @@ pub fn facedp_json(folder: &Path, args: &[&str]) -> Vec<serde_json::Value> {
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     let stream = serde_json::Deserializer::from_str(&outcome.stdout);
     stream.into_iter().collect::<Result<_, _>>().unwrap()
+}
+
+/// A picture made by other programs: one of the engine's golden files.
+pub fn photo(name: &str) -> PathBuf {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../facedp-engine/tests/golden");
+    Path::new(folder).join(name)
 }
 
 /// A grey level that varies smoothly, differently for each `variant`.

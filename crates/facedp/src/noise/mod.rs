@@ -7,4 +7,4 @@ mod laplace;
 mod source;
 
 pub use laplace::discrete_laplace;
-pub use source::{Randomness, Source, experiment};
+pub use source::{Randomness, Source, experiment, keyed};

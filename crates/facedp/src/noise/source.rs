@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use hmac::{Hmac, KeyInit, Mac};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{CryptoRng, SeedableRng, TryCryptoRng, TryRng};
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,8 @@ use sha2::{Digest, Sha256};
 pub enum Randomness {
     /// A generator seeded from the operating system's entropy, which nobody can repeat.
     System,
+    /// A secret key and the photo: whoever has the key can repeat it, nobody else.
+    Keyed,
     /// A seed that somebody else can know: repeatable, and worth nothing as protection.
     Experiment,
 }
@@ -47,6 +50,23 @@ pub fn experiment(seed: u64, label: &str) -> Source<ChaCha20Rng> {
     hash.update(label.as_bytes());
     let generator = ChaCha20Rng::from_seed(hash.finalize().into());
     Source { generator, randomness: Randomness::Experiment }
+}
+
+/// The generator of one item under a secret key: HMAC-SHA-256 of everything that tells the item
+/// apart, as the seed of ChaCha20.
+///
+/// The same key and context give the same noise, so that protecting a photo again shows nothing new
+/// to somebody who would average; without the key the noise cannot be told from fresh one. The
+/// caller makes contexts of different items differ.
+pub fn keyed(key: &[u8; 32], context: &[u8]) -> Source<ChaCha20Rng> {
+    // One block long, as HMAC pads a shorter key anyway; this constructor cannot fail.
+    let mut block = [0; 64];
+    block[..32].copy_from_slice(key);
+    let mut mac = Hmac::<Sha256>::new(&block.into());
+    mac.update(b"facedp noise 1");
+    mac.update(context);
+    let generator = ChaCha20Rng::from_seed(mac.finalize().into_bytes().into());
+    Source { generator, randomness: Randomness::Keyed }
 }
 
 impl<R: CryptoRng> TryRng for Source<R> {

@@ -29,7 +29,7 @@ use crate::method::{Method, Sensitivity};
 use crate::noise::{Source, discrete_laplace};
 use crate::plane::Plane;
 use crate::rank::{self, Ranking};
-use crate::receipt::{Claim, PublicPart};
+use crate::receipt::{Claim, Terms};
 use crate::scale::{Proposal, Solver, lmgd, na, optimal, uniform};
 use crate::weights::Weights;
 
@@ -42,7 +42,7 @@ pub struct Plan {
     sensitivities: Vec<f64>,
     spread: Spread,
     report: PlanReport,
-    terms: Arc<PublicPart>,
+    terms: Arc<Terms>,
 }
 
 /// How noise is spread over coefficients: known in public, or only once the photo is.
@@ -96,7 +96,7 @@ impl Plan {
             Spread::Public(_) => Claim::PaperAccounting,
             Spread::ByAmplitude { .. } => Claim::None,
         };
-        let terms = Arc::new(PublicPart::new(&method, &model, &report, claim));
+        let terms = Arc::new(Terms::new(&method, &model, &report, claim));
         Ok(Self { method, model, transform, law, sensitivities, spread, report, terms })
     }
 
@@ -170,6 +170,11 @@ impl Plan {
     /// What may be claimed of a release of this plan made with system entropy.
     pub fn claim(&self) -> Claim {
         self.terms.claim
+    }
+
+    /// What may be published of a release of this plan made with system entropy.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
     }
 
     /// Scales `b_k` by rank with their coefficients, if they are public.

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::features::FeatureModel;
 use crate::noise::Randomness;
 use crate::plane::Plane;
-use crate::receipt::PublicPart;
+use crate::receipt::Terms;
 
 /// A chip with noise, and what Algorithm 1 of the paper returns with it.
 ///
@@ -26,7 +26,7 @@ pub struct Release {
     /// Where the randomness came from.
     pub randomness: Randomness,
     /// What was planned, for the receipt.
-    pub(crate) terms: Arc<PublicPart>,
+    pub(crate) terms: Arc<Terms>,
     pub(super) model: Arc<FeatureModel>,
 }
 
@@ -35,6 +35,11 @@ impl Release {
     /// noise itself.
     pub fn features(&self) -> Result<Vec<f64>> {
         self.model.project(&self.plane, self.terms.method.features)
+    }
+
+    /// What was planned, with the randomness that was used.
+    pub fn terms(&self) -> Terms {
+        self.terms.with_randomness(self.randomness)
     }
 
     /// The paper's real variance `sigma_r^2` before rounding: the energy of the noise.

@@ -1,0 +1,39 @@
+//! `facedp key`: the user's secret key.
+
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use facedp_engine::files::Existing;
+use serde_json::json;
+
+use crate::args::{Key as Command, Output};
+use crate::failure::{Failure, say};
+
+pub fn run(command: &Command, output: &Output) -> Result<ExitCode, Failure> {
+    let (path, verb) = match command {
+        Command::Path => (facedp_engine::Key::usual_path()?, "is"),
+        Command::New { file, force } => {
+            let path = match file {
+                Some(file) => file.clone(),
+                None => facedp_engine::Key::usual_path()?,
+            };
+            if path.exists() && !force {
+                return Err(anyhow!(
+                    "{} exists already: with another key photos get other noise, and two results of \
+                     one photo can be averaged; pass --force if you mean it",
+                    path.display()
+                )
+                .into());
+            }
+            let existing = if *force { Existing::Replace } else { Existing::Keep };
+            facedp_engine::Key::generate()?.write(&path, existing)?;
+            (path, "made")
+        }
+    };
+    if output.json {
+        say(json!({ "path": path, "exists": path.exists() }))?;
+    } else if verb == "is" || !output.quiet {
+        say(path.display())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,74 @@
+//! From the command line to an engine.
+
+use anyhow::anyhow;
+use facedp::Plan;
+use facedp_engine::{Encoding, Engine, Key, Limits, Look, Metadata, Options, Secret, Treatment};
+
+use crate::args::{MethodName, Protect};
+use crate::failure::{Failure, complain};
+use crate::model;
+
+pub fn engine(args: &Protect) -> Result<Engine, Failure> {
+    let treatment = match args.method {
+        MethodName::None => {
+            for (given, option) in [
+                (args.write.receipt, "--receipt"),
+                (args.run.require_no_match, "--require-no-match"),
+                (args.seed.is_some(), "--seed"),
+                (args.key.is_some(), "--key"),
+            ] {
+                if given {
+                    let problem = anyhow!("{option} needs a method: --method none adds no noise");
+                    return Err(Failure::usage(problem));
+                }
+            }
+            Treatment::None
+        }
+        MethodName::Preset(preset) => {
+            let model = model::load(args.parameters.model.as_deref())?;
+            let method = args.parameters.resolve(preset, model.features())?;
+            let plan = Box::new(Plan::new(model, method).map_err(Failure::usage)?);
+            Treatment::Noise { plan, secret: secret(args)? }
+        }
+    };
+    Ok(Engine::new(treatment, options(args))?)
+}
+
+fn options(args: &Protect) -> Options {
+    let look = match args.look.aligned {
+        true => Look::Aligned { crop: args.look.crop },
+        false => Look::Faces {
+            which: args.look.faces.clone(),
+            boxes: args.look.boxes.clone(),
+            min_score: args.look.min_score,
+        },
+    };
+    let metadata = if args.write.keep_metadata { Metadata::Keep } else { Metadata::Strip };
+    let (format, jpeg_quality) = (args.write.format.format(), args.write.jpeg_quality);
+    Options {
+        look,
+        encoding: Encoding { format, jpeg_quality, metadata },
+        copy_faceless: args.write.copy_faceless,
+        check: !args.run.no_check,
+        measure: !args.run.no_metrics,
+        receipt: args.write.receipt,
+        limits: Limits::default(),
+    }
+}
+
+/// Where noise comes from: a seed, a key file, or the user's own key, which is made on first use.
+fn secret(args: &Protect) -> Result<Secret, Failure> {
+    Ok(match (args.seed, &args.key) {
+        (Some(seed), _) => Secret::Seed(seed),
+        (None, Some(path)) => Secret::Key(Key::read(path)?),
+        // Nothing is drawn, so that no key has to be made for it.
+        (None, None) if args.run.dry_run => Secret::Fresh,
+        (None, None) => {
+            let (key, made) = Key::usual()?;
+            if let Some(path) = made {
+                complain(format_args!("made your key: {} (keep it secret)", path.display()));
+            }
+            Secret::Key(key)
+        }
+    })
+}

@@ -1,0 +1,18 @@
+//! Words that several commands share.
+
+use facedp_engine::Distance;
+
+/// A number of decibels, or what it means that there is none.
+pub fn decibels(value: Option<f64>, none: &str) -> String {
+    value.map_or(none.to_owned(), |value| format!("{value:.2} dB"))
+}
+
+/// Match or not.
+pub fn matches(distance: &Distance) -> &'static str {
+    if distance.matches { "match" } else { "no match" }
+}
+
+/// A number of things, in one or many.
+pub fn count(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}

@@ -1,0 +1,132 @@
+//! Many photos: each saved as it is done, stopped and resumed at will.
+
+mod gate;
+mod job;
+mod record;
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use facedp_nets::Workspace;
+use rayon::prelude::*;
+
+use crate::engine::{Engine, Protected, Seen};
+use crate::error::{Error, Result};
+use crate::files::{self, Existing, Readers};
+use crate::photo::Photo;
+use gate::Gate;
+
+pub use job::{Job, Mode};
+pub use record::Record;
+
+/// What became of one photo.
+pub enum Outcome {
+    /// Its result was written.
+    Written(Protected),
+    /// It has no face, and was written without noise.
+    Copied(Protected),
+    /// Its result is there from an earlier run.
+    Existing,
+    /// Nothing was written: this is what would be done.
+    Planned(Seen),
+    /// The run was stopped before it was its turn.
+    Stopped,
+}
+
+/// What a run does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Run {
+    /// Writes results.
+    Write,
+    /// Only looks.
+    Dry,
+}
+
+/// Does all jobs on so many threads (0: one per core), and tells of each as soon as it is done, on
+/// the thread that did it. Once `stop` is set, photos in hand are finished and no other is begun.
+pub fn run(
+    engine: &Engine,
+    jobs: &[Job],
+    run: Run,
+    workers: usize,
+    stop: &AtomicBool,
+    tell: impl Fn(&Job, Result<Outcome>) + Sync,
+) -> Result<()> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(workers)
+        .build()
+        .map_err(|e| Error::Refused(format!("worker threads: {e}")))?;
+    let gate = Gate::default();
+    let one = |work: &mut Workspace, job: &Job| {
+        if stop.load(Ordering::Relaxed) {
+            return tell(job, Ok(Outcome::Stopped));
+        }
+        let tried = catch_unwind(AssertUnwindSafe(|| work_on(engine, job, run, &gate, work)));
+        let outcome = tried.unwrap_or_else(|panic| {
+            *work = Workspace::default();
+            Err(Error::Panicked(words(&*panic)))
+        });
+        if outcome.as_ref().is_err_and(Error::is_disk_full) {
+            stop.store(true, Ordering::Relaxed);
+        }
+        tell(job, outcome);
+    };
+    // One by one: photos differ too much in size to be dealt out beforehand.
+    pool.install(|| jobs.par_iter().with_max_len(1).for_each_init(Workspace::default, one));
+    Ok(())
+}
+
+fn work_on(
+    engine: &Engine,
+    job: &Job,
+    run: Run,
+    gate: &Gate,
+    work: &mut Workspace,
+) -> Result<Outcome> {
+    match job.state() {
+        job::State::Refused(reason) => return Err(Error::Refused(reason.clone())),
+        job::State::Done => return Ok(Outcome::Existing),
+        job::State::Open => {}
+    }
+    let limits = &engine.options().limits;
+    let file = files::read(job.source(), limits.file_bytes)?;
+    let _place = gate.enter(file.len() as u64 + Photo::decoded_bytes(&file, limits)?);
+    if run == Run::Dry {
+        return engine.look(&file, work).map(Outcome::Planned);
+    }
+    let result = engine.protect(&file, work)?;
+    job.write(&result)?;
+    let faceless = engine.plan().is_some() && result.faces.is_empty();
+    let result = Protected { file: Vec::new(), ..result };
+    Ok(if faceless { Outcome::Copied(result) } else { Outcome::Written(result) })
+}
+
+impl Job {
+    /// Writes the receipt, if there is one, and then the result: there must be no picture without
+    /// the receipt that was asked for.
+    fn write(&self, result: &Protected) -> Result<()> {
+        let receipt = self.receipt().zip(result.receipt.as_ref());
+        if let Some((path, receipt)) = receipt {
+            let text = serde_json::to_vec_pretty(receipt).map_err(|e| Error::Io {
+                what: "cannot write",
+                path: path.into(),
+                source: e.into(),
+            })?;
+            files::write_whole(path, &text, Readers::Owner, Existing::Replace)?;
+        }
+        let written =
+            files::write_whole(self.target(), &result.file, Readers::Usual, self.existing());
+        if let (Err(_), Some((path, _))) = (&written, receipt) {
+            std::fs::remove_file(path).ok();
+        }
+        written
+    }
+}
+
+/// What a panic says.
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("no message").to_owned()
+}

@@ -1,0 +1,362 @@
+//! The one way from a photo's bytes to protected bytes and a receipt:
+//!
+//! ```text
+//! photo --decode--> samples --find--> faces --chip--> plan --noise--> lift --encode--> photo + receipt
+//! ```
+
+use facedp::{Drawn, Plan, Quality, Release, Terms};
+use facedp_nets::Workspace;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+use crate::eyes::{Eyes, Faces, MIN_SCORE, Spot, Trial, Verdict, Witness};
+use crate::key::Secret;
+use crate::lift::{self, Lift};
+use crate::patch::Patch;
+use crate::photo::{Encoding, Format, Limits, Photo, Region};
+use crate::receipt::{FaceRecord, Receipt};
+
+/// What is done to faces.
+pub enum Treatment {
+    /// Nothing: photos are decoded and encoded.
+    None,
+    /// Noise by a plan.
+    Noise {
+        /// The plan.
+        plan: Box<Plan>,
+        /// Where its randomness comes from.
+        secret: Secret,
+    },
+}
+
+/// Where faces are looked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Look {
+    /// By the detector, and in boxes that the user drew.
+    Faces {
+        /// Which of those found.
+        which: Faces,
+        /// Boxes as x, y, width, height.
+        boxes: Vec<[f32; 4]>,
+        /// The least score of a face.
+        min_score: f32,
+    },
+    /// The picture is a face crop: its centre square, so many pixels wide or as large as fits.
+    Aligned {
+        /// Side of the square.
+        crop: Option<u32>,
+    },
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Look::Faces { which: Faces::All, boxes: Vec::new(), min_score: MIN_SCORE }
+    }
+}
+
+/// How photos are treated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Where faces are looked for.
+    pub look: Look,
+    /// How results are written.
+    pub encoding: Encoding,
+    /// Copy photos without a face, instead of refusing them.
+    pub copy_faceless: bool,
+    /// Ask the recognisers whether faces still match.
+    pub check: bool,
+    /// Measure the quality of the faces as written.
+    pub measure: bool,
+    /// Make receipts.
+    pub receipt: bool,
+    /// How much is read.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            look: Look::default(),
+            encoding: Encoding::default(),
+            copy_faceless: false,
+            check: true,
+            measure: true,
+            receipt: false,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Treats photos, one after the other or in several threads.
+pub struct Engine {
+    treatment: Treatment,
+    options: Options,
+    /// None where nobody has to look.
+    eyes: Option<Eyes>,
+}
+
+/// A photo as it is to be published, and what was done to it.
+#[derive(Serialize)]
+pub struct Protected {
+    /// The file.
+    #[serde(skip)]
+    pub file: Vec<u8>,
+    /// Its format.
+    pub format: Format,
+    /// The faces that noise was added to.
+    pub faces: Vec<FaceReport>,
+    /// Whether no sample changed: all noise was rounded away, or none was added.
+    pub unchanged: bool,
+    /// Metadata that was left out.
+    pub stripped: Vec<String>,
+    /// What else differs from the source.
+    pub notes: Vec<String>,
+    /// Written apart from the photo.
+    #[serde(skip)]
+    pub receipt: Option<Receipt>,
+}
+
+/// One face.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FaceReport {
+    /// Where it is; none for a face crop.
+    #[serde(flatten)]
+    pub spot: Option<Spot>,
+    /// Mean squared noise on the chip, before lifting and rounding: comparable with theory.
+    pub mse: f64,
+    /// What the plan expects of it.
+    pub expected_mse: f64,
+    /// The chip's region of the photo as written, against the original.
+    #[serde(flatten)]
+    pub quality: Option<Quality>,
+    /// What recognisers say of it, if they were asked and saw it.
+    pub recognisers: Vec<Verdict>,
+}
+
+/// What is found in a photo before anything is done.
+#[derive(Serialize)]
+pub struct Seen {
+    /// Pixels in a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// The file's format.
+    pub format: Format,
+    /// Kinds of metadata in it.
+    pub metadata: Vec<String>,
+    /// Faces that would be treated; none of a face crop.
+    pub faces: Vec<Spot>,
+}
+
+/// A face on its way, with what is needed of the original once that is gone.
+struct Subject {
+    spot: Option<Spot>,
+    patch: Patch,
+    region: Region,
+    luma: Option<facedp::Plane>,
+    witness: Option<Witness>,
+    release: Release,
+}
+
+impl Engine {
+    /// Makes an engine, with as many networks as the options need.
+    pub fn new(treatment: Treatment, options: Options) -> Result<Self> {
+        let eyes = match (&treatment, &options) {
+            (Treatment::None, _) => None,
+            (_, Options { check: true, .. }) => Some(Eyes::open()?),
+            (_, Options { look: Look::Faces { .. }, .. }) => Some(Eyes::detector_only()?),
+            _ => None,
+        };
+        Ok(Self { treatment, options, eyes })
+    }
+
+    /// How it treats photos.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The plan, if there is one.
+    pub fn plan(&self) -> Option<&Plan> {
+        match &self.treatment {
+            Treatment::None => None,
+            Treatment::Noise { plan, .. } => Some(plan),
+        }
+    }
+
+    /// What may be said of its results, if anything.
+    pub fn terms(&self) -> Option<Terms> {
+        match &self.treatment {
+            Treatment::None => None,
+            Treatment::Noise { plan, secret } => {
+                Some(plan.terms().with_randomness(secret.randomness()))
+            }
+        }
+    }
+
+    /// Everything that decides what its results look like, in words that give no secret away: two
+    /// engines of the same description make the same of a photo.
+    pub fn description(&self) -> String {
+        let treatment = match &self.treatment {
+            Treatment::None => "none".to_owned(),
+            Treatment::Noise { plan, secret } => format!("{} {}", plan_name(plan), secret.name()),
+        };
+        let Options { look, encoding, copy_faceless, .. } = &self.options;
+        format!(
+            "{} {treatment} {look:?} {encoding:?} copy faceless {copy_faceless}",
+            env!("CARGO_PKG_VERSION")
+        )
+    }
+
+    /// Looks without doing anything.
+    pub fn look(&self, file: &[u8], work: &mut Workspace) -> Result<Seen> {
+        let photo = Photo::decode(file, &self.options.limits)?;
+        let faces = self.subjects(&photo, work)?.into_iter().filter_map(|(spot, _)| spot).collect();
+        let (width, height, format) = (photo.width(), photo.height(), photo.format());
+        Ok(Seen { width, height, format, metadata: photo.metadata().to_vec(), faces })
+    }
+
+    /// Treats one photo.
+    pub fn protect(&self, file: &[u8], work: &mut Workspace) -> Result<Protected> {
+        let mut photo = Photo::decode(file, &self.options.limits)?;
+        let mut subjects = Vec::new();
+        if let Treatment::Noise { plan, secret } = &self.treatment {
+            let found = self.subjects(&photo, work)?;
+            let context = Context::new(plan, &photo, secret);
+            for (spot, patch) in found {
+                subjects.push(self.subject(&photo, plan, &context, spot, patch, work)?);
+            }
+        }
+        let lifts = subjects.iter().map(|s| Lift::new(&s.release.noise, &s.patch, &photo));
+        let lifts: Vec<Lift> = lifts.collect();
+        let changed = lift::apply(&lifts, &mut photo);
+        let encoded = photo.encode(&self.options.encoding)?;
+        drop(photo);
+
+        let again = !subjects.is_empty() && (self.options.measure || self.options.check);
+        let written =
+            again.then(|| Photo::decode(&encoded.file, &self.options.limits)).transpose()?;
+        let terms = subjects.first().map(|subject| subject.release.terms());
+        let mut faces = Vec::new();
+        let mut records = Vec::new();
+        for subject in subjects {
+            let (report, record) = self.report(subject, written.as_ref(), work)?;
+            faces.push(report);
+            records.extend(record);
+        }
+        let receipt = terms.filter(|_| self.options.receipt).map(|terms| {
+            Receipt::new(terms, encoded.stripped.clone(), encoded.notes.clone(), records)
+        });
+        Ok(Protected {
+            file: encoded.file,
+            format: encoded.format,
+            faces,
+            unchanged: !changed,
+            stripped: encoded.stripped,
+            notes: encoded.notes,
+            receipt,
+        })
+    }
+
+    /// The faces to be treated, and where their chips lie.
+    fn subjects(&self, photo: &Photo, work: &mut Workspace) -> Result<Vec<(Option<Spot>, Patch)>> {
+        match (&self.options.look, &self.eyes) {
+            (Look::Aligned { crop }, _) => Ok(vec![(None, Patch::Square(photo.centre(*crop)?))]),
+            (_, None) => Ok(Vec::new()),
+            (Look::Faces { which, boxes, min_score }, Some(eyes)) => {
+                let spots = eyes.choose(photo, which, boxes, *min_score, work)?;
+                if spots.is_empty() && !self.options.copy_faceless {
+                    return Err(Error::NoFace);
+                }
+                let place = |spot: Spot| Ok((Some(spot), Patch::face(&spot.landmarks)?));
+                spots.into_iter().map(place).collect()
+            }
+        }
+    }
+
+    /// Reads a face's chip, draws its noise, and keeps what later comparisons need.
+    fn subject(
+        &self,
+        photo: &Photo,
+        plan: &Plan,
+        context: &Context<'_>,
+        spot: Option<Spot>,
+        patch: Patch,
+        work: &mut Workspace,
+    ) -> Result<Subject> {
+        let region = patch.region(photo);
+        let chip = patch.chip(photo, plan.model().side());
+        let release = plan.protect(&chip, &mut context.source(region)?)?;
+        let witness = match &self.eyes {
+            Some(eyes) if self.options.check => {
+                let face = match spot {
+                    Some(spot) => Some(spot),
+                    None => eyes.central_face(photo, work)?,
+                };
+                face.map(|face| eyes.witness(photo, &face, work)).transpose()?
+            }
+            _ => None,
+        };
+        let luma = self.options.measure.then(|| photo.luma(region));
+        Ok(Subject { spot, patch, region, luma, witness, release })
+    }
+
+    /// Compares a face as written with its original.
+    fn report(
+        &self,
+        subject: Subject,
+        written: Option<&Photo>,
+        work: &mut Workspace,
+    ) -> Result<(FaceReport, Option<FaceRecord>)> {
+        let Subject { spot, region, luma, witness, release, .. } = subject;
+        let quality = match (&luma, written) {
+            (Some(luma), Some(written)) => Some(Quality::compare(luma, &written.luma(region))?),
+            _ => None,
+        };
+        let recognisers = match (&self.eyes, &witness, written) {
+            (Some(eyes), Some(witness), Some(written)) => {
+                eyes.judge(witness, written, Trial::Plain, work)?
+            }
+            _ => Vec::new(),
+        };
+        let pixels = release.noise.data().len() as f64;
+        let report = FaceReport {
+            spot,
+            mse: release.real_variance() / pixels,
+            expected_mse: release.expected_variance / pixels,
+            quality,
+            recognisers: recognisers.clone(),
+        };
+        let record = || -> Result<FaceRecord> {
+            Ok(FaceRecord { spot, drawn: Drawn::of(&release)?, quality, recognisers })
+        };
+        let record = self.options.receipt.then(record).transpose()?;
+        Ok((report, record))
+    }
+}
+
+/// What decides the noise of a photo's faces.
+struct Context<'a> {
+    secret: &'a Secret,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Context<'a> {
+    fn new(plan: &Plan, photo: &Photo, secret: &'a Secret) -> Self {
+        let plan = Sha256::digest(plan_name(plan));
+        Self { secret, bytes: [plan.as_slice(), &photo.digest()].concat() }
+    }
+
+    /// The generator of the face whose chip covers that region. Whole pixels: the last bits of a
+    /// detector's numbers differ between processors, and must not make new noise.
+    fn source(&self, region: Region) -> Result<facedp::noise::Source<rand_chacha::ChaCha20Rng>> {
+        let Region { x, y, width, height } = region;
+        let numbers = [x, y, width, height].map(|n| (n as u64).to_le_bytes());
+        self.secret.source(&[self.bytes.as_slice(), numbers.as_flattened()].concat())
+    }
+}
+
+/// Everything that decides a plan.
+fn plan_name(plan: &Plan) -> String {
+    format!("{:?} {}", plan.method(), plan.model().hash())
+}

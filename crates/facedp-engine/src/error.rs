@@ -1,0 +1,156 @@
+//! What can go wrong between a photo's bytes and its result.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::photo::Format;
+
+/// An error of this crate.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The bytes are no picture of a known format.
+    #[error(
+        "{found}: facedp reads JPEG, PNG and WebP; convert HEIC, AVIF, GIF or video frames to one \
+         of these first"
+    )]
+    Format {
+        /// What it seems to be.
+        found: &'static str,
+    },
+    /// A picture with several frames.
+    #[error("animated pictures are not supported: save one frame as a picture of its own")]
+    Animated,
+    /// Floating-point samples.
+    #[error("pictures with floating-point samples are not supported: save it with 8 or 16 bits")]
+    FloatingPoint,
+    /// The picture cannot be decoded.
+    #[error("damaged or unsupported picture: {0}")]
+    Damaged(String),
+    /// More pixels than are read.
+    #[error("{width}x{height} pixels are more than the {most} that facedp reads: reduce it first")]
+    TooManyPixels {
+        /// Width of the picture.
+        width: u32,
+        /// Height of the picture.
+        height: u32,
+        /// The limit.
+        most: u64,
+    },
+    /// More bytes than are read, of a file or of what it unpacks to.
+    #[error("{found} bytes are more than the {most} that facedp reads")]
+    TooManyBytes {
+        /// Size found.
+        found: u64,
+        /// The limit.
+        most: u64,
+    },
+    /// A crop that does not fit.
+    #[error("a crop of {side} pixels does not fit into {width}x{height}")]
+    Crop {
+        /// Side of the crop.
+        side: usize,
+        /// Width of the picture.
+        width: usize,
+        /// Height of the picture.
+        height: usize,
+    },
+    /// No face was found, and no box given.
+    #[error("no face found: mark it with --box x,y,w,h, or lower --min-score")]
+    NoFace,
+    /// A face that was asked for by number is not there.
+    #[error("face {number} was asked for, but {found} were found: `facedp inspect` numbers them")]
+    FaceNumber {
+        /// Number asked for.
+        number: usize,
+        /// Faces found.
+        found: usize,
+    },
+    /// A box that is not in the picture.
+    #[error("box {given} does not lie in the picture, which is {width}x{height}")]
+    Box {
+        /// The box as given.
+        given: String,
+        /// Width of the picture.
+        width: usize,
+        /// Height of the picture.
+        height: usize,
+    },
+    /// A picture too large for the format.
+    #[error("{format} holds at most {most} pixels a side, this picture is {width}x{height}")]
+    TooLargeFor {
+        /// The format.
+        format: Format,
+        /// Its limit.
+        most: usize,
+        /// Width of the picture.
+        width: usize,
+        /// Height of the picture.
+        height: usize,
+    },
+    /// The encoder failed.
+    #[error("cannot be written as {format}: {problem}")]
+    Encoding {
+        /// The format.
+        format: Format,
+        /// What the encoder says.
+        problem: String,
+    },
+    /// A key file that cannot be used.
+    #[error("key {}: {problem}", path.display())]
+    Key {
+        /// Where it is.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// There is no place for the user's key.
+    #[error("no folder for the user's configuration is known: name a key file with --key")]
+    NoHome,
+    /// A result that may not be written.
+    #[error("{0}")]
+    Refused(String),
+    /// Reading or writing failed.
+    #[error("{what} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// With which file or folder.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The system gives no entropy.
+    #[error("the system gives no entropy: {0}")]
+    Entropy(String),
+    /// A defect of the program or of a library it uses.
+    #[error("internal error, please report it with the picture if you can: {0}")]
+    Panicked(String),
+    /// The mechanism refused.
+    #[error(transparent)]
+    Mechanism(#[from] facedp::Error),
+    /// A network refused.
+    #[error(transparent)]
+    Networks(#[from] facedp_nets::Error),
+}
+
+impl Error {
+    /// Wraps a failure of the system.
+    pub(crate) fn io(
+        what: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Error::Io { what, path, source }
+    }
+
+    /// Whether nothing more can be written, to any file.
+    pub fn is_disk_full(&self) -> bool {
+        use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+        matches!(self, Error::Io { source, .. } if matches!(source.kind(), StorageFull | QuotaExceeded))
+    }
+}
+
+/// Shorthand for results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,40 @@
+//! A photo in, the photo with noise on its faces and its receipt out.
+//!
+//! [`Engine::protect`] is the one way that all front ends use; [`batch`] runs it over folders.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use facedp::{Epsilon, FeatureModel, Plan, Preset};
+//! use facedp_engine::{Engine, Options, Secret, Treatment, Workspace};
+//!
+//! # let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+//! # let model = std::fs::read(format!("{root}/assets/eigenfaces.safetensors"))?;
+//! # let photo = std::fs::read(format!("{root}/examples/portrait.png"))?;
+//! let model = Arc::new(FeatureModel::from_bytes(&model)?);
+//! let plan = Box::new(Plan::new(model, Preset::RdpOptimal.method(Epsilon::new(0.2)?, 64))?);
+//! let engine = Engine::new(Treatment::Noise { plan, secret: Secret::Fresh }, Options::default())?;
+//! let result = engine.protect(&photo, &mut Workspace::default())?;
+//! assert_eq!(result.faces.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod annotate;
+pub mod batch;
+mod engine;
+mod error;
+mod eyes;
+pub mod files;
+mod key;
+pub mod lift;
+mod patch;
+mod photo;
+mod receipt;
+
+pub use engine::{Engine, FaceReport, Look, Options, Protected, Seen, Treatment};
+pub use error::{Error, Result};
+pub use eyes::{Distance, Eyes, Faces, MIN_SCORE, Spot, Trial, Verdict, Witness};
+pub use facedp_nets::Workspace;
+pub use key::{Key, Secret};
+pub use patch::Patch;
+pub use photo::{Encoded, Encoding, Format, Limits, Metadata, Photo, Region, luma};
+pub use receipt::{FaceRecord, PrivatePart, PublicPart, Receipt};

@@ -1,0 +1,130 @@
+//! Where a face chip lies in a photo, and reading it.
+
+use facedp::Plane;
+use facedp::resample::resized;
+use facedp_nets::{Landmarks, Similarity};
+
+use crate::error::Result;
+use crate::photo::{Photo, Region};
+
+/// Where landmarks lie in a face chip of 128 pixels for eigenfaces: their mean place in the centre 150
+/// pixels of 300 pictures of LFW (deep-funneled, even identities).
+const CHIP_LANDMARKS: Landmarks =
+    [[45.9, 53.0], [83.1, 52.7], [64.6, 74.1], [49.4, 90.6], [81.0, 90.3]];
+/// The size that they are given for.
+const CHIP_SIDE: f32 = 128.0;
+
+/// The place of a chip.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Patch {
+    /// An upright square: the picture is a face crop.
+    Square(Region),
+    /// A face, aligned by its landmarks: from photo to a chip of [`CHIP_SIDE`] pixels.
+    Face(Similarity),
+}
+
+impl Patch {
+    /// The patch of a face.
+    pub fn face(landmarks: &Landmarks) -> Result<Self> {
+        Ok(Self::Face(Similarity::fit(landmarks, &CHIP_LANDMARKS)?))
+    }
+
+    /// The transform from photo to a chip of `side` pixels.
+    pub fn placement(&self, side: usize) -> Similarity {
+        match self {
+            Patch::Face(placement) => placement.resized(side as f32 / CHIP_SIDE),
+            Patch::Square(region) => {
+                let corner = [-(region.x as f32), -(region.y as f32)];
+                let scale = side as f32 / region.width as f32;
+                Similarity::upright(1.0, corner).resized(scale)
+            }
+        }
+    }
+
+    /// The pixels of the photo that lie under the chip, wholly or in part.
+    pub fn region(&self, photo: &Photo) -> Region {
+        match self {
+            Patch::Square(region) => *region,
+            Patch::Face(placement) => bounds(placement, CHIP_SIDE as usize, photo, 1),
+        }
+    }
+
+    /// Which edges of the chip (left, right, top, bottom) lie inside the photo, where noise that
+    /// ends at once would show.
+    pub fn inner_edges(&self, photo: &Photo) -> [bool; 4] {
+        match self {
+            Patch::Face(_) => [true; 4],
+            Patch::Square(Region { x, y, width, height }) => {
+                [*x > 0, x + width < photo.width(), *y > 0, y + height < photo.height()]
+            }
+        }
+    }
+
+    /// The chip: luma at `side` pixels. Linear in the photo's samples; black outside of it.
+    pub fn chip(&self, photo: &Photo, side: usize) -> Plane {
+        match self {
+            Patch::Square(region) => resized(&photo.luma(*region), side, side),
+            Patch::Face(_) => {
+                let mut placement = self.placement(side);
+                let region = bounds(&placement, side, photo, 1);
+                let mut plane = photo.luma(region);
+                placement = placement.for_crop([region.x as f32, region.y as f32]);
+                // So that nothing aliases: a chip pixel covers less than two of the plane.
+                while placement.scale() < 0.5 && plane.width() >= 4 && plane.height() >= 4 {
+                    plane = halved(&plane);
+                    placement = placement.for_half_size();
+                }
+                let back = placement.inverse();
+                let mut chip = Plane::zeros(side, side);
+                for (at, out) in chip.data_mut().iter_mut().enumerate() {
+                    *out =
+                        interpolated(&plane, back.apply([(at % side) as f32, (at / side) as f32]));
+                }
+                chip
+            }
+        }
+    }
+}
+
+/// The part of a photo under a chip of `side` pixels: corners are multiples of `grid`, but for the
+/// photo's own far edges.
+pub(crate) fn bounds(placement: &Similarity, side: usize, photo: &Photo, grid: usize) -> Region {
+    let (near, far) = (-0.5, side as f32 - 0.5);
+    let back = placement.inverse();
+    let corners = [[near, near], [far, near], [near, far], [far, far]].map(|c| back.apply(c));
+    let span = |axis: usize, size: usize| {
+        let low = corners.iter().map(|c| c[axis]).fold(f32::INFINITY, f32::min).floor();
+        let high = corners.iter().map(|c| c[axis]).fold(f32::NEG_INFINITY, f32::max).ceil();
+        let start = (low.max(0.0) as usize).min(size.saturating_sub(1)) / grid * grid;
+        let end = ((high.max(0.0) as usize).saturating_add(1)).next_multiple_of(grid).min(size);
+        (start, end.max(start + 1).min(size) - start)
+    };
+    let ((x, width), (y, height)) = (span(0, photo.width()), span(1, photo.height()));
+    Region { x, y, width, height }
+}
+
+/// Half the size, each value the mean of four.
+fn halved(plane: &Plane) -> Plane {
+    let (width, height) = (plane.width() / 2, plane.height() / 2);
+    let mut half = Plane::zeros(width, height);
+    for (y, out) in half.data_mut().chunks_exact_mut(width).enumerate() {
+        let (upper, lower) = (plane.row(2 * y), plane.row(2 * y + 1));
+        for (x, out) in out.iter_mut().enumerate() {
+            *out = 0.25 * (upper[2 * x] + upper[2 * x + 1] + lower[2 * x] + lower[2 * x + 1]);
+        }
+    }
+    half
+}
+
+/// The value at a point between centres, which are whole numbers; 0 outside.
+fn interpolated(plane: &Plane, [x, y]: [f32; 2]) -> f64 {
+    let (left, top) = (x.floor(), y.floor());
+    let (right, bottom) = (f64::from(x - left), f64::from(y - top));
+    let value = |dx: f32, dy: f32| {
+        let (x, y) = (left + dx, top + dy);
+        let inside = x >= 0.0 && y >= 0.0 && x < plane.width() as f32 && y < plane.height() as f32;
+        if inside { plane.row(y as usize)[x as usize] } else { 0.0 }
+    };
+    (1.0 - bottom) * ((1.0 - right) * value(0.0, 0.0) + right * value(1.0, 0.0))
+        + bottom * ((1.0 - right) * value(0.0, 1.0) + right * value(1.0, 1.0))
+}

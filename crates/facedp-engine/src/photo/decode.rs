@@ -1,0 +1,136 @@
+//! From a file's bytes to an upright photo, within limits.
+
+use std::io::Cursor;
+
+use image::codecs::png::PngDecoder;
+use image::codecs::webp::WebPDecoder;
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader};
+
+use super::container::Wrapping;
+use super::{Format, Photo, Samples};
+use crate::error::{Error, Result};
+
+/// How much is read at most. A file can be small and unpack to anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a file.
+    pub file_bytes: u64,
+    /// Pixels of a picture.
+    pub pixels: u64,
+    /// Bytes of a picture once decoded.
+    pub bytes: u64,
+}
+
+impl Default for Limits {
+    /// 100 megapixels, several times a large camera's.
+    fn default() -> Self {
+        Self { file_bytes: 400_000_000, pixels: 100_000_000, bytes: 600_000_000 }
+    }
+}
+
+impl Photo {
+    /// Decodes a file's bytes and turns the picture as its EXIF orientation says. The content says
+    /// what format it is, not the file's name.
+    pub fn decode(file: &[u8], limits: &Limits) -> Result<Self> {
+        let (format, decoder) = open(file, limits)?;
+        let mut wrapping = Wrapping::read(file, format)?;
+        let damaged = |e: image::ImageError| Error::Damaged(e.to_string());
+        let mut image = DynamicImage::from_decoder(decoder).map_err(damaged)?;
+        if let Some(turn) = wrapping.exif.as_deref().and_then(Orientation::from_exif_chunk) {
+            image.apply_orientation(turn);
+        }
+        let (width, height) = (image.width() as usize, image.height() as usize);
+        let (channels, samples) = match image {
+            DynamicImage::ImageLuma8(i) => (1, Samples::Eight(i.into_raw())),
+            DynamicImage::ImageLumaA8(i) => (2, Samples::Eight(i.into_raw())),
+            DynamicImage::ImageRgb8(i) => (3, Samples::Eight(i.into_raw())),
+            DynamicImage::ImageRgba8(i) => (4, Samples::Eight(i.into_raw())),
+            DynamicImage::ImageLuma16(i) => (1, Samples::Sixteen(i.into_raw())),
+            DynamicImage::ImageLumaA16(i) => (2, Samples::Sixteen(i.into_raw())),
+            DynamicImage::ImageRgb16(i) => (3, Samples::Sixteen(i.into_raw())),
+            DynamicImage::ImageRgba16(i) => (4, Samples::Sixteen(i.into_raw())),
+            _ => return Err(Error::FloatingPoint),
+        };
+        // A profile that is not for these samples (of a CMYK picture, say) would spoil the colours.
+        let space: &[u8] = if channels >= 3 { b"RGB " } else { b"GRAY" };
+        wrapping.profile = wrapping.profile.filter(|icc| icc.get(16..20) == Some(space));
+        Ok(Self { width, height, channels, samples, wrapping })
+    }
+
+    /// Bytes that a file's picture will take, from its head alone.
+    pub fn decoded_bytes(file: &[u8], limits: &Limits) -> Result<u64> {
+        Ok(open(file, limits)?.1.total_bytes())
+    }
+}
+
+/// A decoder that stays within limits, before it has decoded anything but the head.
+fn open<'a>(file: &'a [u8], limits: &Limits) -> Result<(Format, Box<dyn ImageDecoder + 'a>)> {
+    if file.len() as u64 > limits.file_bytes {
+        return Err(Error::TooManyBytes { found: file.len() as u64, most: limits.file_bytes });
+    }
+    let format = Format::of(file)?;
+    if is_animated(file, format) {
+        return Err(Error::Animated);
+    }
+    let mut reader = ImageReader::with_format(Cursor::new(file), format.into());
+    let mut bounds = image::Limits::no_limits();
+    bounds.max_alloc = Some(limits.bytes);
+    reader.limits(bounds);
+    let decoder = reader.into_decoder().map_err(|e| Error::Damaged(e.to_string()))?;
+    let (width, height) = decoder.dimensions();
+    if u64::from(width) * u64::from(height) > limits.pixels {
+        return Err(Error::TooManyPixels { width, height, most: limits.pixels });
+    }
+    if decoder.total_bytes() > limits.bytes {
+        return Err(Error::TooManyBytes { found: decoder.total_bytes(), most: limits.bytes });
+    }
+    Ok((format, Box::new(decoder)))
+}
+
+impl Format {
+    /// What the first bytes of a file say.
+    fn of(file: &[u8]) -> Result<Self> {
+        match image::guess_format(file) {
+            Ok(ImageFormat::Jpeg) => Ok(Format::Jpeg),
+            Ok(ImageFormat::Png) => Ok(Format::Png),
+            Ok(ImageFormat::WebP) => Ok(Format::WebP),
+            Ok(ImageFormat::Gif) => Err(Error::Format { found: "a GIF picture" }),
+            Ok(ImageFormat::Avif) => Err(Error::Format { found: "an AVIF picture" }),
+            Ok(_) => Err(Error::Format { found: "a picture of another format" }),
+            Err(_) => Err(Error::Format {
+                found: match file {
+                    [] => "an empty file",
+                    [_, _, _, _, b'f', b't', b'y', b'p', brand @ ..] => match brand.get(..4) {
+                        Some(
+                            b"heic" | b"heix" | b"heim" | b"heis" | b"hevc" | b"mif1" | b"msf1",
+                        ) => "a HEIC picture",
+                        _ => "a video or a picture of another format",
+                    },
+                    _ => "not a picture",
+                },
+            }),
+        }
+    }
+}
+
+impl From<Format> for ImageFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Jpeg => ImageFormat::Jpeg,
+            Format::Png => ImageFormat::Png,
+            Format::WebP => ImageFormat::WebP,
+        }
+    }
+}
+
+/// Whether the file holds several frames. What cannot be read is left for the decoder to report.
+fn is_animated(file: &[u8], format: Format) -> bool {
+    match format {
+        Format::Jpeg => false,
+        Format::WebP => WebPDecoder::new(Cursor::new(file)).is_ok_and(|d| d.has_animation()),
+        Format::Png => {
+            PngDecoder::new(Cursor::new(file)).is_ok_and(|d| d.is_apng().unwrap_or(false))
+        }
+    }
+}

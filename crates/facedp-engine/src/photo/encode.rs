@@ -1,0 +1,291 @@
+//! From a photo to a file's bytes: in the format it had, compressed as it was.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use image::codecs::png::PngEncoder;
+use image::codecs::webp::WebPEncoder;
+use image::{ExtendedColorType, ImageEncoder};
+use img_parts::png::{Png, PngChunk};
+use img_parts::webp::WebP;
+use img_parts::{ImageEXIF, ImageICC};
+use jpeg_encoder::{
+    ChromaSubsamplingMethod, ColorType, Encoder, QuantizationTableType, SamplingFactor,
+};
+
+use super::container::{Compression, XMP_KEYWORD};
+use super::exif::Exif;
+use super::{Format, Photo, Sample, Samples};
+use crate::error::{Error, Result};
+
+/// How a photo is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Encoding {
+    /// The format; that of its file if none is given.
+    pub format: Option<Format>,
+    /// Quality of JPEG results, 1..=100; that of the source if none is given.
+    pub jpeg_quality: Option<u8>,
+    /// What becomes of metadata.
+    pub metadata: Metadata,
+}
+
+/// What becomes of metadata.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Metadata {
+    /// All of it is left out but the colour profile.
+    #[default]
+    Strip,
+    /// EXIF and XMP are kept, without the pictures that they can hold.
+    Keep,
+}
+
+/// A file's bytes, and what became of what the source held.
+pub struct Encoded {
+    /// The file.
+    pub file: Vec<u8>,
+    /// Its format.
+    pub format: Format,
+    /// Metadata that was left out.
+    pub stripped: Vec<String>,
+    /// What else differs from the source but for the noise.
+    pub notes: Vec<String>,
+}
+
+/// Quality of a JPEG or lossy WebP file whose source says none.
+const DEFAULT_QUALITY: u8 = 92;
+/// The longest sides that formats hold.
+const MOST_JPEG: usize = 65_535;
+const MOST_WEBP: usize = 16_383;
+/// Words of XMP packets that hold pictures.
+const XMP_PICTURES: [&[u8]; 4] = [b"xmpGImg:", b"GImage:", b"GDepth:", b"Thumbnails"];
+
+/// Metadata to be written.
+#[derive(Default)]
+struct Kept {
+    exif: Option<Vec<u8>>,
+    xmp: Option<Vec<u8>>,
+}
+
+impl Photo {
+    /// Encodes it.
+    pub fn encode(&self, how: &Encoding) -> Result<Encoded> {
+        let format = how.format.unwrap_or(self.wrapping.format);
+        let mut notes = self.wrapping.notes.clone();
+        let (kept, names) = self.kept(format, how.metadata);
+        let deep = matches!(self.samples, Samples::Sixteen(_));
+        if deep && format != Format::Png {
+            notes.push(format!("16 bits became 8, since {format} has no more"));
+        }
+        if self.has_alpha() && format == Format::Jpeg {
+            notes.push("transparent parts became white, since JPEG has none".to_owned());
+        }
+        let file = match format {
+            Format::Jpeg => self.to_jpeg(how.jpeg_quality, &kept)?,
+            Format::Png => self.to_png(kept)?,
+            Format::WebP => self.to_webp(kept)?,
+        };
+        let stripped = self.wrapping.found.iter().filter(|name| !names.contains(name)).cloned();
+        Ok(Encoded { file, format, stripped: stripped.collect(), notes })
+    }
+
+    /// What of the metadata is written, and its names.
+    fn kept(&self, format: Format, metadata: Metadata) -> (Kept, Vec<String>) {
+        if metadata == Metadata::Strip {
+            return (Kept::default(), Vec::new());
+        }
+        let exif = self.wrapping.exif.as_deref().and_then(Exif::read).and_then(|e| e.safe_copy());
+        let (exif, names) = exif.unzip();
+        let mut names: Vec<String> = names.into_iter().flatten().map(str::to_owned).collect();
+        let has_picture = |xmp: &[u8]| {
+            XMP_PICTURES.iter().any(|word| xmp.windows(word.len()).any(|part| part == *word))
+        };
+        // WebP's encoders place no XMP; a packet that holds a picture is never kept.
+        let xmp = self.wrapping.xmp.clone();
+        let xmp = xmp.filter(|xmp| format != Format::WebP && !has_picture(xmp));
+        names.extend(xmp.as_ref().map(|_| "XMP".to_owned()));
+        (Kept { exif, xmp }, names)
+    }
+
+    fn to_jpeg(&self, quality: Option<u8>, kept: &Kept) -> Result<Vec<u8>> {
+        let side = |n: usize| u16::try_from(n).map_err(|_| self.too_large(Format::Jpeg, MOST_JPEG));
+        let (width, height) = (side(self.width)?, side(self.height)?);
+        let failed = |e: jpeg_encoder::EncodingError| Error::Encoding {
+            format: Format::Jpeg,
+            problem: e.to_string(),
+        };
+        let mut file = Vec::new();
+        let mut encoder = Encoder::new(&mut file, quality.unwrap_or(DEFAULT_QUALITY));
+        encoder.set_chroma_subsampling_method(ChromaSubsamplingMethod::Average);
+        encoder.set_sampling_factor(SamplingFactor::F_2_2);
+        if let Compression::Jpeg(tables) = &self.wrapping.compression {
+            encoder.set_sampling_factor(tables.sampling_factor());
+            encoder.set_progressive(tables.progressive);
+            // Not for others: the encoder would write each colour in a scan of its own, which is
+            // allowed, but which some decoders do not read.
+            encoder.set_optimized_huffman_tables(tables.progressive);
+            if quality.is_none() {
+                let [luma, chroma] = [tables.luma, tables.chroma]
+                    .map(|table| QuantizationTableType::Custom(Box::new(table)));
+                encoder.set_quantization_tables(luma, chroma);
+            }
+        }
+        if let Some(profile) = &self.wrapping.profile {
+            encoder.add_icc_profile(profile).map_err(failed)?;
+        }
+        if let Some(exif) = &kept.exif {
+            encoder.add_exif_metadata(exif).map_err(failed)?;
+        }
+        if let Some(xmp) = &kept.xmp {
+            let segment = [b"http://ns.adobe.com/xap/1.0/\0", xmp.as_slice()].concat();
+            encoder.add_app_segment(1, segment).map_err(failed)?;
+        }
+        let opaque = self.opaque();
+        let colour = if self.has_colour() { ColorType::Rgb } else { ColorType::Luma };
+        encoder.encode(&opaque, width, height, colour).map_err(failed)?;
+        Ok(file)
+    }
+
+    fn to_png(&self, kept: Kept) -> Result<Vec<u8>> {
+        let failed = |problem: String| Error::Encoding { format: Format::Png, problem };
+        let (depth, bytes): (u8, Cow<'_, [u8]>) = match &self.samples {
+            Samples::Eight(samples) => (8, samples.into()),
+            Samples::Sixteen(samples) => {
+                (16, samples.iter().flat_map(|s| s.to_ne_bytes()).collect())
+            }
+        };
+        let colour = match (self.channels, depth) {
+            (1, 8) => ExtendedColorType::L8,
+            (2, 8) => ExtendedColorType::La8,
+            (3, 8) => ExtendedColorType::Rgb8,
+            (_, 8) => ExtendedColorType::Rgba8,
+            (1, _) => ExtendedColorType::L16,
+            (2, _) => ExtendedColorType::La16,
+            (3, _) => ExtendedColorType::Rgb16,
+            (_, _) => ExtendedColorType::Rgba16,
+        };
+        let (width, height) = self.size_u32();
+        let mut file = Vec::new();
+        let mut encoder = PngEncoder::new(&mut file);
+        if let Some(profile) = &self.wrapping.profile {
+            encoder.set_icc_profile(profile.clone()).map_err(|e| failed(e.to_string()))?;
+        }
+        let written = encoder.write_image(&bytes, width, height, colour);
+        written.map_err(|e| failed(e.to_string()))?;
+
+        let mut extra = self.wrapping.display.clone();
+        if let Some(xmp) = kept.xmp {
+            extra.push(PngChunk::new(*b"iTXt", [XMP_KEYWORD, &xmp].concat().into()));
+        }
+        if let Some(exif) = kept.exif {
+            extra.push(PngChunk::new(*b"eXIf", exif.into()));
+        }
+        if extra.is_empty() {
+            return Ok(file);
+        }
+        let mut png = Png::from_bytes(file.into()).map_err(|e| failed(e.to_string()))?;
+        // A profile says it all; after it these chunks would only contradict.
+        let has_profile = png.chunks().iter().any(|c| c.kind() == *b"iCCP");
+        extra.retain(|c| !(has_profile && [*b"sRGB", *b"gAMA", *b"cHRM"].contains(&c.kind())));
+        png.chunks_mut().splice(1..1, extra);
+        Ok(png.encoder().bytes().to_vec())
+    }
+
+    fn to_webp(&self, kept: Kept) -> Result<Vec<u8>> {
+        if self.width.max(self.height) > MOST_WEBP {
+            return Err(self.too_large(Format::WebP, MOST_WEBP));
+        }
+        let failed = |problem: String| Error::Encoding { format: Format::WebP, problem };
+        let rgb = self.spread();
+        let (width, height) = self.size_u32();
+        let quality = match self.wrapping.compression {
+            Compression::WebP(quality) => Some(quality),
+            Compression::Jpeg(_) => Some(f32::from(DEFAULT_QUALITY)),
+            Compression::Lossless => None,
+        };
+        let file = if let Some(quality) = quality {
+            let mut settings = webp::WebPConfig::new()
+                .map_err(|()| failed("libwebp does not start".to_owned()))?;
+            settings.quality = quality;
+            let encoder = match self.has_alpha() {
+                true => webp::Encoder::from_rgba(&rgb, width, height),
+                false => webp::Encoder::from_rgb(&rgb, width, height),
+            };
+            let coded = encoder.encode_advanced(&settings).map_err(|e| failed(format!("{e:?}")))?;
+            coded.to_vec()
+        } else {
+            let colour = match self.has_alpha() {
+                true => ExtendedColorType::Rgba8,
+                false => ExtendedColorType::Rgb8,
+            };
+            let mut file = Vec::new();
+            let coded = WebPEncoder::new_lossless(&mut file).encode(&rgb, width, height, colour);
+            coded.map_err(|e| failed(e.to_string()))?;
+            file
+        };
+        if self.wrapping.profile.is_none() && kept.exif.is_none() {
+            return Ok(file);
+        }
+        let mut webp = WebP::from_bytes(file.into()).map_err(|e| failed(e.to_string()))?;
+        webp.set_icc_profile(self.wrapping.profile.clone().map(Bytes::from));
+        webp.set_exif(kept.exif.map(Bytes::from));
+        Ok(webp.encoder().bytes().to_vec())
+    }
+
+    fn too_large(&self, format: Format, most: usize) -> Error {
+        Error::TooLargeFor { format, most, width: self.width, height: self.height }
+    }
+
+    /// Decoders give sizes in 32 bits.
+    fn size_u32(&self) -> (u32, u32) {
+        (self.width as u32, self.height as u32)
+    }
+
+    /// Samples of 8 bits.
+    fn eight(&self) -> Cow<'_, [u8]> {
+        match &self.samples {
+            Samples::Eight(samples) => samples.into(),
+            Samples::Sixteen(samples) => samples.iter().map(|s| s.byte()).collect(),
+        }
+    }
+
+    /// Samples of 8 bits without alpha, over white.
+    fn opaque(&self) -> Cow<'_, [u8]> {
+        let samples = self.eight();
+        if !self.has_alpha() {
+            return samples;
+        }
+        let over_white = |pixel: &[u8]| {
+            let (colours, alpha) = pixel.split_at(pixel.len() - 1);
+            let alpha = u32::from(alpha[0]);
+            let blend =
+                move |c: &u8| ((u32::from(*c) * alpha + 255 * (255 - alpha) + 127) / 255) as u8;
+            colours.iter().map(blend).collect::<Vec<_>>()
+        };
+        samples.chunks_exact(self.channels).flat_map(over_white).collect()
+    }
+
+    /// Samples of 8 bits in colour, grey ones three times, with alpha if there is one.
+    fn spread(&self) -> Cow<'_, [u8]> {
+        let samples = self.eight();
+        match self.channels {
+            1 => samples.iter().flat_map(|s| [*s; 3]).collect(),
+            2 => samples.chunks_exact(2).flat_map(|p| [p[0], p[0], p[0], p[1]]).collect(),
+            _ => samples,
+        }
+    }
+}
+
+/// Colour samples as JPEG at that quality, 4:2:0: what platforms make of photos.
+pub(crate) fn jpeg(rgb: &[u8], width: usize, height: usize, quality: u8) -> Result<Vec<u8>> {
+    let side = |n: usize| {
+        let too_large = Error::TooLargeFor { format: Format::Jpeg, most: MOST_JPEG, width, height };
+        u16::try_from(n).map_err(|_| too_large)
+    };
+    let mut file = Vec::new();
+    let mut encoder = Encoder::new(&mut file, quality);
+    encoder.set_sampling_factor(SamplingFactor::F_2_2);
+    encoder.set_chroma_subsampling_method(ChromaSubsamplingMethod::Average);
+    let coded = encoder.encode(rgb, side(width)?, side(height)?, ColorType::Rgb);
+    coded.map_err(|e| Error::Encoding { format: Format::Jpeg, problem: e.to_string() })?;
+    Ok(file)
+}

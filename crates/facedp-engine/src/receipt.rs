@@ -1,0 +1,63 @@
+//! Receipts: what was done to a photo and what may be claimed of it.
+
+use facedp::{Drawn, Quality, Terms};
+use serde::{Deserialize, Serialize};
+
+use crate::eyes::{Spot, Verdict};
+
+/// What was done to one photo.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// May be published with the photo.
+    pub public: PublicPart,
+    /// Depends on the original photo.
+    pub private: PrivatePart,
+}
+
+/// The part that depends neither on pixels nor on the draw.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PublicPart {
+    /// Method, units and claim. Budgets are per face.
+    #[serde(flatten)]
+    pub terms: Terms,
+    /// Metadata that was left out of the file.
+    pub stripped: Vec<String>,
+    /// What else differs from the source file.
+    pub notes: Vec<String>,
+}
+
+/// The part that tells something of the original.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PrivatePart {
+    /// A warning for whoever opens the file.
+    pub notice: String,
+    /// The faces.
+    pub faces: Vec<FaceRecord>,
+}
+
+/// One face.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FaceRecord {
+    /// Where it is; none for a face crop.
+    pub spot: Option<Spot>,
+    /// What was drawn for it.
+    #[serde(flatten)]
+    pub drawn: Drawn,
+    /// Its region as written, against the original.
+    pub quality: Option<Quality>,
+    /// What recognisers say of it.
+    pub recognisers: Vec<Verdict>,
+}
+
+impl Receipt {
+    pub(crate) fn new(
+        terms: Terms,
+        stripped: Vec<String>,
+        notes: Vec<String>,
+        faces: Vec<FaceRecord>,
+    ) -> Self {
+        let notice = "Do not publish: these numbers depend on the original picture.".to_owned();
+        let public = PublicPart { terms, stripped, notes };
+        Self { public, private: PrivatePart { notice, faces } }
+    }
+}
