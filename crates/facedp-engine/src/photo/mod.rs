@@ -175,7 +175,7 @@ impl Photo {
     }
 
     fn has_alpha(&self) -> bool {
-        self.channels % 2 == 0
+        matches!(self.channels, 2 | 4)
     }
 
     /// Where samples of a row of a region lie.

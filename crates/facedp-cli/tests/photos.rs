@@ -1,0 +1,342 @@
+//! `facedp protect` on photos and folders of them.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use support::{Outcome, facedp, facedp_json, files_below, photo};
+use tempfile::TempDir;
+
+/// A folder with photos: two with a face, one with two, one without.
+fn album() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join("photos").join(name);
+    fs::create_dir_all(at("sub folder")).unwrap();
+    fs::copy(photo("base_420_q85.jpg"), at("hopper.jpg")).unwrap();
+    fs::copy(photo("lossy_q80.webp"), at("sub folder/Größe 1.webp")).unwrap();
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../facedp-nets/tests/golden");
+    fs::copy(format!("{golden}/yunet_both.png"), at("both.png")).unwrap();
+    support::colour(200, 150, 3).save(at("sea.png")).unwrap();
+    folder
+}
+
+fn lines(outcome: &Outcome) -> Vec<Value> {
+    let stream = serde_json::Deserializer::from_str(&outcome.stdout);
+    stream.into_iter().collect::<Result<_, _>>().unwrap()
+}
+
+fn line<'a>(lines: &'a [Value], name: &str) -> &'a Value {
+    lines.iter().find(|line| line["file"].as_str().is_some_and(|f| f.ends_with(name))).unwrap()
+}
+
+#[test]
+fn a_folder_of_photos() {
+    let folder = album();
+    let path = folder.path();
+    let outcome = facedp(path, &["protect", "photos", "-o", "safe", "--receipt"]);
+    assert_eq!(outcome.code, 1, "a photo has no face");
+    assert!(outcome.stderr.contains("sea.png: no face found"), "{}", outcome.stderr);
+    assert_eq!(
+        files_below(&path.join("safe")),
+        ["both.png", "hopper.jpg", "sub folder", "sub folder/Größe 1.webp"]
+    );
+    let text = &outcome.stdout;
+    assert!(text.contains("3 of 4 photos written to safe"), "{text}");
+    assert!(text.contains("4 faces"), "{text}");
+    let check = "dlib: 4 of 4 faces still match their original, SFace: 4 of 4: this method does not \
+                 stop recognisers";
+    assert!(text.contains(check), "{text}");
+    assert!(text.contains("not a differential privacy guarantee"), "{text}");
+    for word in ["private", "protected"] {
+        assert!(!text.contains(word), "{text}");
+    }
+
+    // Receipts: readable by their owner only, one for each photo, in words and in two parts.
+    let receipts = path.join("safe.receipts");
+    assert_eq!(
+        files_below(&receipts),
+        ["both.png.json", "hopper.jpg.json", "sub folder", "sub folder/Größe 1.webp.json"]
+    );
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |p: &Path| fs::metadata(p).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&receipts), 0o700);
+        assert_eq!(mode(&receipts.join("both.png.json")), 0o600);
+        assert_eq!(mode(&path.join("safe/both.png")) & 0o444, 0o444, "readable as usual");
+    }
+    let receipt = "safe.receipts/both.png.json";
+    let shown = facedp(path, &["receipt", "show", receipt]).stdout;
+    for words in ["face 2", "paper-accounting", "secret key", "do not publish", "dlib", "PSNR"] {
+        assert!(shown.contains(words), "no {words:?} in {shown}");
+    }
+    let public = facedp(path, &["receipt", "public", receipt]).stdout;
+    assert!(public.contains("\"claim\": \"paper-accounting\"") && public.contains("keyed"));
+    for private in ["notice", "geometric_number", "box", "noisy_features", "distance"] {
+        assert!(!public.contains(private), "{private} in {public}");
+    }
+    let whole = &facedp_json(path, &["receipt", "show", receipt])[0];
+    assert_eq!(whole["private"]["faces"].as_array().unwrap().len(), 2);
+    assert_eq!(whole["private"]["faces"][0]["noisy_features"].as_array().unwrap().len(), 64);
+}
+
+#[test]
+fn the_same_key_gives_the_same_noise_and_another_one_does_not() {
+    let folder = album();
+    let path = folder.path();
+    for key in ["one", "two"] {
+        assert_eq!(facedp(path, &["key", "new", key]).code, 0);
+    }
+    let protect = |out: &str, more: &[&str]| {
+        let args = ["protect", "photos/both.png", "-o", out, "--no-check"];
+        assert_eq!(facedp(path, &[args.as_slice(), more].concat()).code, 0);
+        fs::read(path.join(out).join("both.png")).unwrap()
+    };
+    let first = protect("a", &["--key", "one", "--epsilon", "0.02"]);
+    assert_eq!(
+        first,
+        protect("b", &["--key", "one", "--jobs", "1", "--no-metrics", "--epsilon", "0.02"])
+    );
+    assert_ne!(first, protect("c", &["--key", "two", "--epsilon", "0.02"]));
+    assert_ne!(first, protect("d", &["--key", "one", "--epsilon", "0.03"]));
+    assert_eq!(protect("e", &[]), protect("f", &[]), "the user's own key");
+    // A face's noise does not depend on which others are treated.
+    let alone = protect("g", &["--key", "one", "--faces", "1", "--epsilon", "0.02"]);
+    let [both, alone, plain] = [first, alone, fs::read(path.join("photos/both.png")).unwrap()]
+        .map(|file| image::load_from_memory(&file).unwrap().to_rgb8());
+    let triples = || both.pixels().zip(alone.pixels()).zip(plain.pixels());
+    let moved = triples().filter(|((_, alone), plain)| alone != plain).count();
+    let same = triples().filter(|((both, alone), plain)| alone != plain && both == alone).count();
+    assert!(moved > 1000 && same == moved, "{same} of {moved}");
+
+    let key = fs::read_to_string(path.join("one")).unwrap();
+    assert!(key.starts_with("facedp-key-1:") && key.trim().len() == 13 + 64, "{key}");
+    assert_eq!(facedp(path, &["key", "new", "one"]).code, 1, "a key is not replaced");
+    assert_eq!(facedp(path, &["key", "new", "one", "--force"]).code, 0);
+    assert_ne!(fs::read_to_string(path.join("one")).unwrap(), key);
+    assert!(facedp(path, &["key", "path"]).stdout.contains("facedp"));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(path.join("one")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        fs::set_permissions(path.join("one"), fs::Permissions::from_mode(0o644)).unwrap();
+        let open = facedp(path, &["protect", "photos", "-o", "x", "--key", "one"]);
+        assert!(open.code == 1 && open.stderr.contains("others can read it"), "{}", open.stderr);
+    }
+}
+
+#[test]
+fn faces_can_be_chosen_and_drawn() {
+    let folder = album();
+    let path = folder.path();
+    let faces = |more: &[&str]| {
+        let args = ["protect", "photos/both.png", "-o", "out", "--force", "--no-check", "--json"];
+        let outcome = facedp(path, &[args.as_slice(), more].concat());
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        lines(&outcome)[0]["faces"].as_array().unwrap().clone()
+    };
+    let all = faces(&[]);
+    assert_eq!(all.len(), 2);
+    let area = |face: &Value| face["box"][2].as_f64().unwrap() * face["box"][3].as_f64().unwrap();
+    let largest = faces(&["--faces", "largest"]);
+    assert_eq!(largest.len(), 1);
+    assert!(all.iter().all(|face| area(face) <= area(&largest[0])));
+    assert_eq!(faces(&["--faces", "2"])[0]["box"], all[1]["box"]);
+    assert_eq!(faces(&["--faces", "1,2"]).len(), 2);
+    assert_eq!(facedp(path, &["protect", "photos/both.png", "-o", "x", "--faces", "3"]).code, 1);
+
+    // A box round a face that was left out gets the detector's landmarks; one on nothing gets those
+    // of an upright face; one on a face already there is that face.
+    let [x, y, w, h] = [0, 1, 2, 3].map(|i| all[1]["box"][i].as_f64().unwrap().round());
+    let given = format!("{x},{y},{w},{h}");
+    let drawn = faces(&["--faces", "1", "--box", &given]);
+    assert_eq!(drawn.len(), 2);
+    assert!(drawn[1]["score"].is_null());
+    let off = |i: usize, c: usize| {
+        let at = |face: &Value| face["landmarks"][i][c].as_f64().unwrap();
+        (at(&drawn[1]) - at(&all[1])).abs()
+    };
+    assert!((0..5).all(|i| off(i, 0) < 0.1 * w && off(i, 1) < 0.1 * h), "{drawn:?}");
+    assert_eq!(faces(&["--box", &given]).len(), 2);
+    let empty = faces(&["--box", "5,5,20,24"]);
+    assert_eq!(empty.len(), 3);
+    let [left, right] = [0, 1].map(|i| empty[2]["landmarks"][i][0].as_f64().unwrap());
+    assert!((5.0..25.0).contains(&left) && left < right && right < 25.0);
+}
+
+#[test]
+fn photos_without_a_face_are_written_only_on_request() {
+    let folder = album();
+    let path = folder.path();
+    let outcome = facedp(path, &["protect", "photos/sea.png", "-o", "out", "--json", "--no-check"]);
+    assert_eq!(outcome.code, 1);
+    assert_eq!(line(&lines(&outcome), "sea.png")["result"], "no-face");
+    assert!(!path.join("out").exists());
+    let args = ["protect", "photos", "-o", "out", "--copy-faceless", "--no-check", "--json"];
+    let outcome = facedp(path, &args);
+    assert_eq!(outcome.code, 1, "still listed");
+    assert!(outcome.stderr.contains("sea.png"), "{}", outcome.stderr);
+    assert_eq!(line(&lines(&outcome), "sea.png")["result"], "copied");
+    let [a, b] = ["photos/sea.png", "out/sea.png"].map(|f| image::open(path.join(f)).unwrap());
+    assert_eq!(a, b);
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let folder = album();
+    let path = folder.path();
+    let outcome = facedp(path, &["protect", "photos", "-o", "safe", "--dry-run", "--receipt"]);
+    assert_eq!(outcome.code, 1, "a photo has no face");
+    assert!(
+        outcome.stdout.contains("would write 3 of 4 photos to safe: 4 faces"),
+        "{}",
+        outcome.stdout
+    );
+    assert_eq!(files_below(path).iter().filter(|f| f.starts_with("safe")).count(), 0);
+    let outcome = facedp(path, &["protect", "photos", "-o", "safe", "--dry-run", "--json"]);
+    let both = line(&lines(&outcome), "both.png").clone();
+    assert_eq!((&both["result"], both["faces"].as_array().unwrap().len()), (&"planned".into(), 2));
+}
+
+#[test]
+fn a_face_that_still_matches_can_be_an_error() {
+    let folder = album();
+    let args = ["protect", "photos/hopper.jpg", "-o", "safe", "--require-no-match"];
+    let outcome = facedp(folder.path(), &args);
+    assert_eq!(outcome.code, 3, "{}", outcome.stderr);
+}
+
+#[test]
+fn no_method_is_the_floor() {
+    let folder = album();
+    let path = folder.path();
+    let outcome = facedp(path, &["protect", "photos", "-o", "out", "--method", "none"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("4 of 4 photos") && outcome.stdout.contains("no noise"));
+    for name in ["both.png", "sea.png"] {
+        let [a, b] = ["photos", "out"].map(|d| image::open(path.join(d).join(name)).unwrap());
+        assert_eq!(a, b, "{name}");
+    }
+}
+
+#[test]
+fn patterns_keep_the_structure_below_them() {
+    let folder = album();
+    let path = folder.path();
+    let outcome = facedp(path, &["protect", "photos/**/*.webp", "-o", "out", "--no-check"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert_eq!(files_below(&path.join("out")), ["sub folder", "sub folder/Größe 1.webp"]);
+    let outcome = facedp(path, &["protect", "photos/[bh]*", "-o", "two", "--no-check"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert_eq!(files_below(&path.join("two")), ["both.png", "hopper.jpg"]);
+}
+
+/// Names, links and rights as folders of real photos have them.
+#[test]
+fn odd_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::create_dir_all(path.join("in/out")).unwrap();
+    let names = ["a photo with spaces.jpg", "фото.JPG", "-dash.jpeg", "wrong.png", "read only.jpg"];
+    for name in names {
+        fs::copy(photo("base_420_q85.jpg"), path.join("in").join(name)).unwrap();
+    }
+    fs::write(path.join("in/notes.txt"), "no picture").unwrap();
+    fs::write(path.join("in/._ghost.jpg"), "what some systems leave beside a photo").unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        symlink(".", path.join("in/loop")).unwrap();
+        symlink("itself.jpg", path.join("in/itself.jpg")).unwrap();
+        let only = fs::Permissions::from_mode(0o444);
+        fs::set_permissions(path.join("in/read only.jpg"), only).unwrap();
+    }
+    // The output folder lies in the input: what is in it is not taken, now or the next time.
+    for more in ["--no-metrics", "--force"] {
+        let args = ["protect", "in", "-o", "in/out", "--no-check", "--seed", "1", more];
+        let outcome = facedp(path, &args);
+        assert!(outcome.stdout.contains("5 of "), "{}{}", outcome.stdout, outcome.stderr);
+        #[cfg(unix)]
+        assert!(outcome.code == 1 && outcome.stderr.contains("itself.jpg"), "{}", outcome.stderr);
+        let mut expected = names;
+        expected.sort_unstable();
+        assert_eq!(files_below(&path.join("in/out")), expected);
+    }
+    // A wrong ending stays with its content.
+    let wrong = fs::read(path.join("in/out/wrong.png")).unwrap();
+    assert_eq!(image::guess_format(&wrong).unwrap(), image::ImageFormat::Jpeg);
+    // Another format changes the ending, but not one that fits.
+    let args =
+        ["protect", "in/фото.JPG", "in/wrong.png", "-o", "png", "--no-check", "--format", "png"];
+    assert_eq!(facedp(path, &args).code, 0);
+    assert_eq!(files_below(&path.join("png")), ["wrong.png", "фото.png"]);
+}
+
+#[test]
+fn a_run_can_be_stopped_and_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::create_dir(path.join("in")).unwrap();
+    for number in 0..40 {
+        support::colour(600, 400, number).save(path.join(format!("in/{number:02}.png"))).unwrap();
+    }
+    let protect = |out: &str, more: &[&str]| {
+        let args =
+            ["protect", "in", "-o", out, "--aligned", "--seed", "5", "--receipt", "--jobs", "1"];
+        let mut command = support::command(path, &[args.as_slice(), more].concat());
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        command.spawn().unwrap()
+    };
+    assert!(protect("whole", &[]).wait().unwrap().success());
+    let written = || fs::read_dir(path.join("part")).map_or(0, Iterator::count);
+    let wait_for = |n: usize| {
+        while written() < n {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+    };
+
+    // Killed.
+    let mut child = protect("part", &[]);
+    wait_for(5);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(written() < 41, "it was too fast");
+    let again = facedp(path, &["protect", "in", "-o", "part", "--aligned", "--seed", "5"]);
+    assert!(again.code == 1 && again.stderr.contains("--resume"), "{}", again.stderr);
+    let args = ["protect", "in", "-o", "part", "--aligned", "--seed", "6", "--resume"];
+    let other = facedp(path, &args);
+    assert!(other.code == 1 && other.stderr.contains("other options"), "{}", other.stderr);
+
+    // Interrupted: the photo in hand is finished.
+    #[cfg(unix)]
+    {
+        let before = written();
+        let child = protect("part", &["--resume"]);
+        wait_for(before + 3);
+        let id = child.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(130), "{complaint}");
+        assert!(complaint.contains("--resume"), "{complaint}");
+    }
+
+    // Resumed: the same as in one go, and nothing else in the folders.
+    let child = protect("part", &["--resume"]);
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("done before"), "{text}");
+    for suffix in ["", ".receipts"] {
+        let [whole, part] = ["whole", "part"].map(|name| path.join(format!("{name}{suffix}")));
+        assert_eq!(files_below(&whole), files_below(&part));
+        for name in files_below(&whole) {
+            assert_eq!(fs::read(whole.join(&name)).unwrap(), fs::read(part.join(&name)).unwrap());
+        }
+    }
+    assert_eq!(files_below(&path.join("part")).len(), 40);
+}

@@ -1,0 +1,280 @@
+//! Pictures as other programs write them: read, written again, and compared with what Pillow says.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use facedp::Quality;
+use facedp_engine::{
+    Encoding, Error, Format, Limits, Look, Metadata, Options, Photo, Protected, Workspace,
+};
+use image::{DynamicImage, GenericImageView, ImageDecoder};
+use serde_json::Value;
+use support::{cases, decode, golden, noisy, recoding};
+
+/// Cases that are still pictures.
+fn stills() -> impl Iterator<Item = (String, Value)> {
+    let cases = cases().into_iter().filter(|case| case["frames"] == 1);
+    cases.map(|case| (case["file"].as_str().unwrap().to_owned(), case))
+}
+
+fn recoded(file: &[u8], encoding: Encoding) -> Protected {
+    let engine = recoding(Options { encoding, ..Options::default() });
+    engine.protect(file, &mut Workspace::default()).unwrap()
+}
+
+fn contains(file: &[u8], part: &[u8]) -> bool {
+    file.windows(part.len()).any(|window| window == part)
+}
+
+#[test]
+fn decoded_as_pillow_decodes() {
+    let mut tried = 0;
+    for (name, case) in stills() {
+        let photo = decode(&golden(&name));
+        let size = [photo.width(), photo.height()].map(|n| n as u64);
+        assert_eq!(size, [&case["width"], &case["height"]].map(|n| n.as_u64().unwrap()), "{name}");
+        let format = match case["format"].as_str().unwrap() {
+            "JPEG" => Format::Jpeg,
+            "PNG" => Format::Png,
+            _ => Format::WebP,
+        };
+        assert_eq!(photo.format(), format, "{name}");
+        let picture = photo.picture(photo.whole()).unwrap();
+        for channel in 0..3 {
+            let samples = picture.rgb().iter().skip(channel).step_by(3).map(|s| f64::from(*s));
+            let mean = samples.sum::<f64>() / (photo.width() * photo.height()) as f64;
+            let expected = case["mean"][channel].as_f64().unwrap();
+            // Decoders of lossy formats differ by rounding and by how chroma is enlarged.
+            let most = if format == Format::Png { 0.51 } else { 0.8 };
+            assert!((mean - expected).abs() < most, "{name}: {mean} instead of {expected}");
+        }
+        tried += 1;
+    }
+    assert!(tried >= 28, "{tried}");
+}
+
+/// Kind of samples, and size of the file, stay; lossless formats keep every sample.
+#[test]
+fn formats_survive_without_noise() {
+    for (name, case) in stills() {
+        let file = golden(&name);
+        let result = recoded(&file, Encoding::default());
+        let [before, after] = [&file, &result.file].map(|f| image::load_from_memory(f).unwrap());
+        assert_eq!(image::guess_format(&file).unwrap(), image::guess_format(&result.file).unwrap());
+        assert_eq!(before.color(), after.color(), "{name}");
+        let (photo, again) = (decode(&file), decode(&result.file));
+        let [a, b] = [&photo, &again].map(|p| p.luma(p.whole()));
+        let quality = Quality::compare(&a, &b).unwrap();
+        let lossless = case["format"] == "PNG" || case["lossless"] == true;
+        if lossless {
+            assert_eq!(photo.digest(), again.digest(), "{name}");
+        } else {
+            let ratio = result.file.len() as f64 / file.len() as f64;
+            println!("{name}: {:.2} dB, size {ratio:.3}", quality.psnr.unwrap_or(f64::INFINITY));
+            assert!(quality.psnr.is_none_or(|psnr| psnr > 38.0), "{name}: {:?}", quality.psnr);
+            // Four inks become three colours in one file; others lose metadata.
+            let least = match name.as_str() {
+                "cmyk.jpg" => 0.5,
+                "tagged.jpg" | "tagged.webp" => 0.6,
+                _ => 0.9,
+            };
+            assert!((least..1.15).contains(&ratio), "{name}: {ratio}");
+        }
+        let note = match name.as_str() {
+            "cmyk.jpg" => Some("CMYK"),
+            "palette.png" | "palette_transparent.png" => Some("palette"),
+            _ => None,
+        };
+        assert_eq!(note.is_some(), !result.notes.is_empty(), "{name}: {:?}", result.notes);
+        assert!(result.notes.iter().all(|n| n.contains(note.unwrap_or(""))), "{name}");
+    }
+}
+
+#[test]
+fn jpeg_tables_subsampling_and_kind_are_kept() {
+    for (name, case) in stills().filter(|(_, case)| case["format"] == "JPEG") {
+        if name == "cmyk.jpg" {
+            continue;
+        }
+        let result = recoded(&golden(&name), Encoding::default()).file;
+        for (id, table) in case["tables"].as_object().unwrap() {
+            let table = table.as_array().unwrap().iter().map(|v| v.as_u64().unwrap() as u8);
+            let head = [0xff, 0xdb, 0, 67, id.parse::<u8>().unwrap()];
+            let segment: Vec<u8> = head.into_iter().chain(table).collect();
+            assert!(contains(&result, &segment), "{name}: table {id} is not in the result");
+        }
+        let frame = if case["progressive"] == true { 0xc2 } else { 0xc0 };
+        let components = case["components"].as_array().unwrap();
+        let factor = |n: usize| {
+            let part = |key: &str| components[n][key].as_u64().unwrap() as u8;
+            part("h") << 4 | part("v")
+        };
+        let at = result.windows(2).position(|w| w == [0xff, frame]).unwrap();
+        assert_eq!(usize::from(result[at + 9]), components.len(), "{name}");
+        if components.len() == 3 {
+            assert_eq!((result[at + 11], result[at + 14]), (factor(0), factor(1)), "{name}");
+        }
+        let lower =
+            recoded(&golden(&name), Encoding { jpeg_quality: Some(30), ..Encoding::default() });
+        assert!(lower.file.len() < result.len(), "{name}");
+    }
+}
+
+#[test]
+fn all_orientations_come_out_upright() {
+    let upright = decode(&golden("upright.png"));
+    let expected = upright.picture(upright.whole()).unwrap();
+    for orientation in 1..=8 {
+        let name = format!("orientation_{orientation}.jpg");
+        let result =
+            recoded(&golden(&name), Encoding { format: Some(Format::Png), ..Encoding::default() });
+        let photo = decode(&result.file);
+        let picture = photo.picture(photo.whole()).unwrap();
+        assert_eq!((picture.width(), picture.height()), (93, 109), "{name}");
+        let differences = expected.rgb().iter().zip(picture.rgb()).map(|(a, b)| a.abs_diff(*b));
+        let most = differences.clone().max().unwrap();
+        let mean = differences.map(f64::from).sum::<f64>() / picture.rgb().len() as f64;
+        // With Pillow and OpenCV: at most 19, 2.3 on average.
+        assert!(most <= 22 && mean < 2.6, "{name}: {most}, {mean}");
+        // Kept EXIF must not turn the picture again.
+        let kept = Encoding { metadata: Metadata::Keep, ..Encoding::default() };
+        let kept = decode(&recoded(&golden(&name), kept).file);
+        assert_eq!((kept.width(), kept.height()), (93, 109), "{name}");
+    }
+}
+
+#[test]
+fn metadata_is_left_out_and_named() {
+    for (name, expected) in [
+        (
+            "tagged.jpg",
+            vec!["IPTC", "comment", "EXIF", "GPS position", "thumbnail", "maker notes", "XMP"],
+        ),
+        ("text.png", vec!["text", "EXIF", "GPS position", "maker notes", "XMP"]),
+        ("tagged.webp", vec!["EXIF", "GPS position", "thumbnail", "maker notes", "XMP"]),
+    ] {
+        let file = golden(name);
+        let case = cases().into_iter().find(|case| case["file"] == name).unwrap();
+        let traces = case["traces"].as_array().unwrap().clone();
+        let traces: Vec<&str> = traces.iter().map(|t| t.as_str().unwrap()).collect();
+        assert!(!traces.is_empty() && traces.iter().all(|t| contains(&file, t.as_bytes())));
+        let result = recoded(&file, Encoding::default());
+        assert_eq!(result.stripped, expected, "{name}");
+        for trace in &traces {
+            assert!(!contains(&result.file, trace.as_bytes()), "{trace} is still in {name}");
+        }
+        assert!(decode(&result.file).metadata().is_empty(), "{name}");
+
+        // Kept on request, but for pictures of the face and what can hold them.
+        let kept = recoded(&file, Encoding { metadata: Metadata::Keep, ..Encoding::default() });
+        assert!(contains(&kept.file, b"trace-make"), "{name}");
+        assert!(!contains(&kept.file, b"trace-makernote"), "{name}");
+        let found = decode(&kept.file).metadata().to_vec();
+        assert!(found.contains(&"GPS position".to_owned()), "{name}: {found:?}");
+        for part in ["thumbnail", "maker notes"] {
+            assert!(!found.contains(&part.to_owned()), "{name}: {found:?}");
+        }
+        let left: Vec<_> = expected.iter().filter(|e| !found.iter().any(|f| f == *e)).collect();
+        assert_eq!(kept.stripped.iter().collect::<Vec<_>>(), left, "{name}");
+        // The bytes of the thumbnail are gone too: a JPEG begins only where the file does.
+        let starts = kept.file.windows(3).filter(|w| *w == [0xff, 0xd8, 0xff]).count();
+        assert_eq!(starts, usize::from(name.ends_with("jpg")), "{name}");
+    }
+}
+
+#[test]
+fn colour_profiles_and_display_chunks_are_kept() {
+    let profile = |file: &[u8]| {
+        let reader = image::ImageReader::new(std::io::Cursor::new(file)).with_guessed_format();
+        reader.unwrap().into_decoder().unwrap().icc_profile().unwrap()
+    };
+    for name in ["tagged.jpg", "tagged.webp"] {
+        let file = golden(name);
+        let original = profile(&file).unwrap();
+        for format in [Format::Jpeg, Format::Png, Format::WebP] {
+            let result = recoded(&file, Encoding { format: Some(format), ..Encoding::default() });
+            assert_eq!(profile(&result.file).as_ref(), Some(&original), "{name} as {format}");
+        }
+    }
+    let text = recoded(&golden("text.png"), Encoding::default()).file;
+    assert!(contains(&text, b"gAMA") && contains(&text, b"pHYs"), "how it is shown is lost");
+    assert!(!contains(&text, b"tIME") && !contains(&text, b"eXIf"));
+}
+
+/// Noise is added whatever the kind of samples; alpha stays, deep samples stay deep.
+#[test]
+fn noise_on_every_kind_of_picture() {
+    let engine = noisy(Options { look: Look::Aligned { crop: None }, ..Options::default() });
+    let mut work = Workspace::default();
+    for (name, _) in stills() {
+        let file = golden(&name);
+        let result = engine.protect(&file, &mut work).unwrap();
+        assert!(!result.unchanged, "{name}");
+        let [before, after] = [&file, &result.file].map(|f| image::load_from_memory(f).unwrap());
+        assert_eq!(before.color(), after.color(), "{name}");
+        // What is measured on the file is what was drawn, but for clipping, compression and size.
+        let face = &result.faces[0];
+        let [drawn, written] = [facedp::metrics::psnr(face.mse, 255.0), face.quality.unwrap().psnr]
+            .map(Option::unwrap);
+        let most = if name.ends_with("png") { 3.0 } else { 4.0 };
+        assert!(drawn > 40.0 || (drawn - written).abs() < most, "{name}: {drawn}, {written}");
+        // libwebp keeps alpha too: its quality of alpha is 100 unless told otherwise.
+        if before.color().has_alpha() {
+            let alpha = |image: &DynamicImage| {
+                image.pixels().map(|(_, _, pixel)| pixel.0[3]).collect::<Vec<_>>()
+            };
+            assert_eq!(alpha(&before), alpha(&after), "{name}");
+        }
+    }
+}
+
+#[test]
+fn changes_of_format_are_stated() {
+    for (name, format, note) in [
+        ("deep_rgb.png", Format::Jpeg, "16 bits"),
+        ("deep_grey.png", Format::WebP, "16 bits"),
+        ("alpha.png", Format::Jpeg, "transparent"),
+    ] {
+        let result =
+            recoded(&golden(name), Encoding { format: Some(format), ..Encoding::default() });
+        assert_eq!(result.format, format);
+        assert!(result.notes.iter().any(|n| n.contains(note)), "{name}: {:?}", result.notes);
+        let photo = decode(&result.file);
+        assert_eq!(photo.format(), format);
+    }
+    // Over white, as a viewer shows it: the corner of the ramp is fully transparent.
+    let over = recoded(
+        &golden("alpha.png"),
+        Encoding { format: Some(Format::Jpeg), ..Encoding::default() },
+    );
+    let over = image::load_from_memory(&over.file).unwrap().to_rgb8();
+    assert!(over.get_pixel(0, 0).0.iter().all(|level| *level > 250));
+}
+
+#[test]
+fn what_is_not_read_is_said() {
+    let error = |file: &[u8]| match Photo::decode(file, &Limits::default()) {
+        Err(error) => error,
+        Ok(_) => panic!("decoded"),
+    };
+    for name in ["moving.png", "moving.webp"] {
+        assert!(matches!(error(&golden(name)), Error::Animated), "{name}");
+    }
+    assert!(error(&golden("heic_header.heic")).to_string().contains("HEIC"));
+    assert!(error(b"").to_string().contains("empty"));
+    assert!(error(b"GIF89a......").to_string().contains("GIF"));
+    let small = Limits { pixels: 1000, ..Limits::default() };
+    let file = golden("base_420_q85.jpg");
+    assert!(matches!(Photo::decode(&file, &small), Err(Error::TooManyPixels { .. })));
+    let small = Limits { bytes: 1000, ..Limits::default() };
+    assert!(matches!(
+        Photo::decode(&file, &small),
+        Err(Error::TooManyBytes { .. } | Error::Damaged(_))
+    ));
+    let small = Limits { file_bytes: 1000, ..Limits::default() };
+    assert!(matches!(Photo::decode(&file, &small), Err(Error::TooManyBytes { .. })));
+    for part in [2, 3, 4, 5, 6, 7, 8, 9] {
+        let cut = &file[..file.len() * part / 10];
+        assert!(matches!(error(cut), Error::Damaged(_)), "cut to {part} tenths");
+    }
+}
