@@ -14,7 +14,7 @@
 
 All pictures are made here, in a temporary folder, from portraits in the public domain (Grace
 Hopper, U.S. Navy, from Matplotlib; Eileen Collins, NASA, from scikit-image if that is installed).
-Each expectation is a line of its own; the exit code is 1 if one does not hold or could not be tried.
+Each expectation is a line of its own; the exit code is 1 if one does not hold or cannot be tried.
 """
 
 import argparse

@@ -4,17 +4,17 @@
 //! photo --decode--> samples --find--> faces --chip--> plan --noise--> lift --encode--> photo + receipt
 //! ```
 
-use facedp::{Drawn, Plan, Quality, Release, Terms};
+use facedp::{Drawn, Plan, Plane, Quality, Release, Terms};
 use facedp_nets::Workspace;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::eyes::{Eyes, Faces, MIN_SCORE, Spot, Trial, Verdict, Witness};
+use crate::gate::Gate;
 use crate::key::Secret;
 use crate::lift::{self, Lift};
 use crate::patch::Patch;
-use crate::photo::{Encoding, Format, Limits, Photo, Region};
+use crate::photo::{Encoding, Format, Head, Limits, Photo, Region};
 use crate::receipt::{FaceRecord, Receipt};
 
 /// What is done to faces.
@@ -94,6 +94,8 @@ pub struct Engine {
     options: Options,
     /// None where nobody has to look.
     eyes: Option<Eyes>,
+    /// Keeps threads from working on more large photos at once than memory holds.
+    gate: Gate,
 }
 
 /// A photo as it is to be published, and what was done to it.
@@ -154,7 +156,7 @@ struct Subject {
     spot: Option<Spot>,
     patch: Patch,
     region: Region,
-    luma: Option<facedp::Plane>,
+    luma: Option<Plane>,
     witness: Option<Witness>,
     release: Release,
 }
@@ -168,7 +170,7 @@ impl Engine {
             (_, Options { look: Look::Faces { .. }, .. }) => Some(Eyes::detector_only()?),
             _ => None,
         };
-        Ok(Self { treatment, options, eyes })
+        Ok(Self { treatment, options, eyes, gate: Gate::default() })
     }
 
     /// How it treats photos.
@@ -210,7 +212,9 @@ impl Engine {
 
     /// Looks without doing anything.
     pub fn look(&self, file: &[u8], work: &mut Workspace) -> Result<Seen> {
-        let photo = Photo::decode(file, &self.options.limits)?;
+        let head = Head::read(file, &self.options.limits)?;
+        let _place = self.gate.enter(head.bytes());
+        let photo = head.decode()?;
         let faces = self.subjects(&photo, work)?.into_iter().filter_map(|(spot, _)| spot).collect();
         let (width, height, format) = (photo.width(), photo.height(), photo.format());
         Ok(Seen { width, height, format, metadata: photo.metadata().to_vec(), faces })
@@ -218,7 +222,9 @@ impl Engine {
 
     /// Treats one photo.
     pub fn protect(&self, file: &[u8], work: &mut Workspace) -> Result<Protected> {
-        let mut photo = Photo::decode(file, &self.options.limits)?;
+        let head = Head::read(file, &self.options.limits)?;
+        let _place = self.gate.enter(head.bytes());
+        let mut photo = head.decode()?;
         let mut subjects = Vec::new();
         if let Treatment::Noise { plan, secret } = &self.treatment {
             let found = self.subjects(&photo, work)?;
@@ -285,7 +291,12 @@ impl Engine {
         work: &mut Workspace,
     ) -> Result<Subject> {
         let region = patch.region(photo);
-        let chip = patch.chip(photo, plan.model().side());
+        let side = plan.model().side();
+        // Noise that does not depend on the chip needs no chip, but noisy features do.
+        let chip = match plan.reads_chip() || self.options.receipt {
+            true => patch.chip(photo, side),
+            false => Plane::zeros(side, side),
+        };
         let release = plan.protect(&chip, &mut context.source(region)?)?;
         let witness = match &self.eyes {
             Some(eyes) if self.options.check => {
@@ -343,8 +354,8 @@ struct Context<'a> {
 
 impl<'a> Context<'a> {
     fn new(plan: &Plan, photo: &Photo, secret: &'a Secret) -> Self {
-        let plan = Sha256::digest(plan_name(plan));
-        Self { secret, bytes: [plan.as_slice(), &photo.digest()].concat() }
+        let plan = blake3::hash(plan_name(plan).as_bytes());
+        Self { secret, bytes: [*plan.as_bytes(), photo.digest()].concat() }
     }
 
     /// The generator of the face whose chip covers that region. Whole pixels: the last bits of a

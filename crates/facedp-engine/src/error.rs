@@ -112,14 +112,14 @@ pub enum Error {
     #[error("{0}")]
     Refused(String),
     /// Reading or writing failed.
-    #[error("{what} {}: {source}", path.display())]
+    #[error("{what} {}: {reason}", path.display())]
     Io {
         /// What was tried.
         what: &'static str,
         /// With which file or folder.
         path: PathBuf,
         /// What the system says.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
     /// The system gives no entropy.
     #[error("the system gives no entropy: {0}")]
@@ -142,13 +142,17 @@ impl Error {
         path: impl Into<PathBuf>,
     ) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
-        move |source| Error::Io { what, path, source }
+        // Libraries wrap the system's error with a temporary name, which would only confuse.
+        move |reason| match reason.raw_os_error() {
+            Some(_) => Error::Io { what, path, reason },
+            None => Error::Io { what, path, reason: reason.kind().into() },
+        }
     }
 
     /// Whether nothing more can be written, to any file.
     pub fn is_disk_full(&self) -> bool {
         use std::io::ErrorKind::{QuotaExceeded, StorageFull};
-        matches!(self, Error::Io { source, .. } if matches!(source.kind(), StorageFull | QuotaExceeded))
+        matches!(self, Error::Io { reason, .. } if matches!(reason.kind(), StorageFull | QuotaExceeded))
     }
 }
 

@@ -24,6 +24,7 @@ mod engine;
 mod error;
 mod eyes;
 pub mod files;
+mod gate;
 mod key;
 pub mod lift;
 mod patch;

@@ -54,8 +54,8 @@ const LOOK_FACE: f32 = 100.0;
 /// The longest side of the smallest size.
 const SMALLEST_SIZE: usize = 320;
 /// Side of a tile, and how much neighbours share: more than the largest face.
-const TILE: usize = 1024;
-const SHARED: usize = 256;
+const TILE: usize = 640;
+const SHARED: usize = 224;
 
 impl Detector {
     /// The detector with its embedded weights.

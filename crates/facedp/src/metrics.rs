@@ -46,8 +46,14 @@ impl Quality {
 /// Sum of squared differences, the paper's `sigma_r^2`.
 pub fn variance(a: &Plane, b: &Plane) -> Result<f64> {
     a.require_same_size(b)?;
-    let differences: Vec<f64> = a.data().iter().zip(b.data()).map(|(a, b)| a - b).collect();
-    Ok(dot(&differences, &differences))
+    let mut differences = [0.0; 4096];
+    let parts = a.data().chunks(differences.len()).zip(b.data().chunks(differences.len()));
+    let energy = |(a, b): (&[f64], &[f64])| {
+        let part = &mut differences[..a.len()];
+        part.iter_mut().zip(a.iter().zip(b)).for_each(|(d, (a, b))| *d = a - b);
+        dot(part, part)
+    };
+    Ok(parts.map(energy).sum())
 }
 
 /// `10 log10(peak^2 / mse)`, or `None` where that is infinite or undefined.

@@ -80,15 +80,17 @@ pub fn run(args: &Protect, output: &Output) -> Result<ExitCode, Failure> {
         say(summary.in_words(&args.output))?;
     }
     if stopped {
+        let (done, left) = (words::count(summary.done(), "photo"), summary.left());
+        let why = match summary.disk_full() {
+            true => "stopped, since the disk is full",
+            false => "interrupted",
+        };
         complain(format_args!(
-            "interrupted: {} done, {} to go; go on with the same command and --resume",
-            words::count(summary.done(), "photo"),
-            summary.left(),
+            "{why}: {done} done, {left} to go; go on with the same command and --resume"
         ));
     }
     Ok(match summary {
-        _ if stopped && summary.disk_full => ExitCode::FAILURE,
-        _ if stopped => ExitCode::from(130),
+        _ if stopped && !summary.disk_full() => ExitCode::from(130),
         _ if args.run.require_no_match && summary.still_match() => ExitCode::from(3),
         _ if summary.all_well() => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,

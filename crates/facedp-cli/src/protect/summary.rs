@@ -19,7 +19,7 @@ pub struct Tally {
     faces: usize,
     unchanged: usize,
     unchecked: usize,
-    disk_full: bool,
+    disk_full: usize,
     squared_noise: Vec<f64>,
     expected: Vec<f64>,
     decibels: Vec<f64>,
@@ -81,8 +81,9 @@ pub struct Summary {
     checked: bool,
     #[serde(skip)]
     dry: bool,
+    /// Photos that failed because nothing more could be written.
     #[serde(skip)]
-    pub disk_full: bool,
+    disk_full: usize,
 }
 
 impl Tally {
@@ -107,7 +108,7 @@ impl Tally {
             Err(Error::NoFace) => self.counts.no_face += 1,
             Err(error) => {
                 self.counts.failed += 1;
-                self.disk_full |= error.is_disk_full();
+                self.disk_full += usize::from(error.is_disk_full());
             }
         }
     }
@@ -180,9 +181,14 @@ impl Summary {
         self.counts.written + self.counts.copied + self.counts.existing
     }
 
-    /// Photos that were not begun.
+    /// Photos that were not begun, or for which there was no room.
     pub fn left(&self) -> usize {
-        self.counts.stopped
+        self.counts.stopped + self.disk_full
+    }
+
+    /// Whether the run ended because nothing more could be written.
+    pub fn disk_full(&self) -> bool {
+        self.disk_full > 0
     }
 
     /// Whether every photo had a face and was written.

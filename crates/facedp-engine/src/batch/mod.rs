@@ -1,6 +1,5 @@
 //! Many photos: each saved as it is done, stopped and resumed at will.
 
-mod gate;
 mod job;
 mod record;
 
@@ -14,8 +13,6 @@ use rayon::prelude::*;
 use crate::engine::{Engine, Protected, Seen};
 use crate::error::{Error, Result};
 use crate::files::{self, Existing, Readers};
-use crate::photo::Photo;
-use gate::Gate;
 
 pub use job::{Job, Mode};
 pub use record::Record;
@@ -57,12 +54,11 @@ pub fn run(
         .num_threads(workers)
         .build()
         .map_err(|e| Error::Refused(format!("worker threads: {e}")))?;
-    let gate = Gate::default();
     let one = |work: &mut Workspace, job: &Job| {
         if stop.load(Ordering::Relaxed) {
             return tell(job, Ok(Outcome::Stopped));
         }
-        let tried = catch_unwind(AssertUnwindSafe(|| work_on(engine, job, run, &gate, work)));
+        let tried = catch_unwind(AssertUnwindSafe(|| work_on(engine, job, run, work)));
         let outcome = tried.unwrap_or_else(|panic| {
             *work = Workspace::default();
             Err(Error::Panicked(words(&*panic)))
@@ -77,21 +73,13 @@ pub fn run(
     Ok(())
 }
 
-fn work_on(
-    engine: &Engine,
-    job: &Job,
-    run: Run,
-    gate: &Gate,
-    work: &mut Workspace,
-) -> Result<Outcome> {
+fn work_on(engine: &Engine, job: &Job, run: Run, work: &mut Workspace) -> Result<Outcome> {
     match job.state() {
         job::State::Refused(reason) => return Err(Error::Refused(reason.clone())),
         job::State::Done => return Ok(Outcome::Existing),
         job::State::Open => {}
     }
-    let limits = &engine.options().limits;
-    let file = files::read(job.source(), limits.file_bytes)?;
-    let _place = gate.enter(file.len() as u64 + Photo::decoded_bytes(&file, limits)?);
+    let file = files::read(job.source(), engine.options().limits.file_bytes)?;
     if run == Run::Dry {
         return engine.look(&file, work).map(Outcome::Planned);
     }
@@ -111,7 +99,7 @@ impl Job {
             let text = serde_json::to_vec_pretty(receipt).map_err(|e| Error::Io {
                 what: "cannot write",
                 path: path.into(),
-                source: e.into(),
+                reason: e.into(),
             })?;
             files::write_whole(path, &text, Readers::Owner, Existing::Replace)?;
         }

@@ -2,10 +2,11 @@
 
 use std::io::Cursor;
 
+use image::codecs::jpeg::JpegDecoder;
 use image::codecs::png::PngDecoder;
 use image::codecs::webp::WebPDecoder;
 use image::metadata::Orientation;
-use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader};
+use image::{DynamicImage, ImageDecoder, ImageFormat};
 
 use super::container::Wrapping;
 use super::{Format, Photo, Samples};
@@ -22,6 +23,9 @@ pub struct Limits {
     pub bytes: u64,
 }
 
+/// The most that a chunk of a PNG file, such as a colour profile, may unpack to.
+const MOST_CHUNK: u64 = 32_000_000;
+
 impl Default for Limits {
     /// 100 megapixels, several times a large camera's.
     fn default() -> Self {
@@ -33,10 +37,64 @@ impl Photo {
     /// Decodes a file's bytes and turns the picture as its EXIF orientation says. The content says
     /// what format it is, not the file's name.
     pub fn decode(file: &[u8], limits: &Limits) -> Result<Self> {
-        let (format, decoder) = open(file, limits)?;
-        let mut wrapping = Wrapping::read(file, format)?;
-        let damaged = |e: image::ImageError| Error::Damaged(e.to_string());
-        let mut image = DynamicImage::from_decoder(decoder).map_err(damaged)?;
+        Head::read(file, limits)?.decode()
+    }
+}
+
+/// A file of which only the head was read: its size is known, and within limits.
+pub(crate) struct Head<'a> {
+    file: &'a [u8],
+    format: Format,
+    decoder: Box<dyn ImageDecoder + 'a>,
+}
+
+impl<'a> Head<'a> {
+    pub fn read(file: &'a [u8], limits: &Limits) -> Result<Self> {
+        if file.len() as u64 > limits.file_bytes {
+            return Err(Error::TooManyBytes { found: file.len() as u64, most: limits.file_bytes });
+        }
+        let format = Format::of(file)?;
+        let input = Cursor::new(file);
+        let mut bounds = image::Limits::no_limits();
+        let decoder: Box<dyn ImageDecoder + 'a> = match format {
+            Format::Jpeg => Box::new(JpegDecoder::new(input).map_err(damaged)?),
+            Format::Png => {
+                // What chunks other than pixels may unpack to.
+                bounds.max_alloc = Some(MOST_CHUNK);
+                let decoder = PngDecoder::with_limits(input, bounds).map_err(damaged)?;
+                if decoder.is_apng().map_err(damaged)? {
+                    return Err(Error::Animated);
+                }
+                Box::new(decoder)
+            }
+            Format::WebP => {
+                let mut decoder = WebPDecoder::new(input).map_err(damaged)?;
+                if decoder.has_animation() {
+                    return Err(Error::Animated);
+                }
+                bounds.max_alloc = Some(limits.bytes);
+                decoder.set_limits(bounds).map_err(damaged)?;
+                Box::new(decoder)
+            }
+        };
+        let (width, height) = decoder.dimensions();
+        if u64::from(width) * u64::from(height) > limits.pixels {
+            return Err(Error::TooManyPixels { width, height, most: limits.pixels });
+        }
+        if decoder.total_bytes() > limits.bytes {
+            return Err(Error::TooManyBytes { found: decoder.total_bytes(), most: limits.bytes });
+        }
+        Ok(Self { file, format, decoder })
+    }
+
+    /// Bytes that file and picture take.
+    pub fn bytes(&self) -> u64 {
+        self.file.len() as u64 + self.decoder.total_bytes()
+    }
+
+    pub fn decode(self) -> Result<Photo> {
+        let mut wrapping = Wrapping::read(self.file, self.format)?;
+        let mut image = DynamicImage::from_decoder(self.decoder).map_err(damaged)?;
         if let Some(turn) = wrapping.exif.as_deref().and_then(Orientation::from_exif_chunk) {
             image.apply_orientation(turn);
         }
@@ -55,37 +113,13 @@ impl Photo {
         // A profile that is not for these samples (of a CMYK picture, say) would spoil the colours.
         let space: &[u8] = if channels >= 3 { b"RGB " } else { b"GRAY" };
         wrapping.profile = wrapping.profile.filter(|icc| icc.get(16..20) == Some(space));
-        Ok(Self { width, height, channels, samples, wrapping })
-    }
-
-    /// Bytes that a file's picture will take, from its head alone.
-    pub fn decoded_bytes(file: &[u8], limits: &Limits) -> Result<u64> {
-        Ok(open(file, limits)?.1.total_bytes())
+        Ok(Photo { width, height, channels, samples, wrapping })
     }
 }
 
-/// A decoder that stays within limits, before it has decoded anything but the head.
-fn open<'a>(file: &'a [u8], limits: &Limits) -> Result<(Format, Box<dyn ImageDecoder + 'a>)> {
-    if file.len() as u64 > limits.file_bytes {
-        return Err(Error::TooManyBytes { found: file.len() as u64, most: limits.file_bytes });
-    }
-    let format = Format::of(file)?;
-    if is_animated(file, format) {
-        return Err(Error::Animated);
-    }
-    let mut reader = ImageReader::with_format(Cursor::new(file), format.into());
-    let mut bounds = image::Limits::no_limits();
-    bounds.max_alloc = Some(limits.bytes);
-    reader.limits(bounds);
-    let decoder = reader.into_decoder().map_err(|e| Error::Damaged(e.to_string()))?;
-    let (width, height) = decoder.dimensions();
-    if u64::from(width) * u64::from(height) > limits.pixels {
-        return Err(Error::TooManyPixels { width, height, most: limits.pixels });
-    }
-    if decoder.total_bytes() > limits.bytes {
-        return Err(Error::TooManyBytes { found: decoder.total_bytes(), most: limits.bytes });
-    }
-    Ok((format, Box::new(decoder)))
+/// What a decoder says, in one line.
+fn damaged(error: image::ImageError) -> Error {
+    Error::Damaged(error.to_string().split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 impl Format {
@@ -110,27 +144,6 @@ impl Format {
                     _ => "not a picture",
                 },
             }),
-        }
-    }
-}
-
-impl From<Format> for ImageFormat {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Jpeg => ImageFormat::Jpeg,
-            Format::Png => ImageFormat::Png,
-            Format::WebP => ImageFormat::WebP,
-        }
-    }
-}
-
-/// Whether the file holds several frames. What cannot be read is left for the decoder to report.
-fn is_animated(file: &[u8], format: Format) -> bool {
-    match format {
-        Format::Jpeg => false,
-        Format::WebP => WebPDecoder::new(Cursor::new(file)).is_ok_and(|d| d.has_animation()),
-        Format::Png => {
-            PngDecoder::new(Cursor::new(file)).is_ok_and(|d| d.is_apng().unwrap_or(false))
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 
-use hmac::{Hmac, KeyInit, Mac};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{CryptoRng, SeedableRng, TryCryptoRng, TryRng};
 use serde::{Deserialize, Serialize};
@@ -52,20 +51,15 @@ pub fn experiment(seed: u64, label: &str) -> Source<ChaCha20Rng> {
     Source { generator, randomness: Randomness::Experiment }
 }
 
-/// The generator of one item under a secret key: HMAC-SHA-256 of everything that tells the item
+/// The generator of one item under a secret key: keyed BLAKE3 of everything that tells the item
 /// apart, as the seed of ChaCha20.
 ///
 /// The same key and context give the same noise, so that protecting a photo again shows nothing new
 /// to somebody who would average; without the key the noise cannot be told from fresh one. The
 /// caller makes contexts of different items differ.
 pub fn keyed(key: &[u8; 32], context: &[u8]) -> Source<ChaCha20Rng> {
-    // One block long, as HMAC pads a shorter key anyway; this constructor cannot fail.
-    let mut block = [0; 64];
-    block[..32].copy_from_slice(key);
-    let mut mac = Hmac::<Sha256>::new(&block.into());
-    mac.update(b"facedp noise 1");
-    mac.update(context);
-    let generator = ChaCha20Rng::from_seed(mac.finalize().into_bytes().into());
+    let seed = blake3::Hasher::new_keyed(key).update(b"facedp noise 1").update(context).finalize();
+    let generator = ChaCha20Rng::from_seed(*seed.as_bytes());
     Source { generator, randomness: Randomness::Keyed }
 }
 

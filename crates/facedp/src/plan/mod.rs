@@ -147,6 +147,12 @@ impl Plan {
         Ok(ranked)
     }
 
+    /// Whether the noise depends on the chip. If not, a caller that wants the noise alone may pass
+    /// any chip of the right size.
+    pub fn reads_chip(&self) -> bool {
+        matches!(self.spread, Spread::ByAmplitude { .. })
+    }
+
     /// The method.
     pub fn method(&self) -> &Method {
         &self.method

@@ -2,19 +2,19 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Bytes of decoded photos and files that may be in work at once. A photo takes about three times as
-/// much while it is worked on.
+/// Bytes of files and decoded photos that may be in work at once. While it is worked on, a photo takes
+/// about three times as much.
 const ROOM: u64 = 160_000_000;
 
 /// Counts what is inside.
 #[derive(Default)]
-pub(super) struct Gate {
+pub(crate) struct Gate {
     inside: Mutex<u64>,
     left: Condvar,
 }
 
 /// A photo's place inside, given back when dropped.
-pub(super) struct Place<'a> {
+pub(crate) struct Place<'a> {
     gate: &'a Gate,
     bytes: u64,
 }
