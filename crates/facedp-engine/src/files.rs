@@ -222,7 +222,7 @@ const UNFINISHED: (&str, &str) = (".facedp-", ".part");
 pub fn write_whole(path: &Path, bytes: &[u8], readers: Readers, existing: Existing) -> Result<()> {
     let write = || -> std::io::Result<()> {
         let mut file = temporary_beside(path, readers)?;
-        file.write_all(bytes)?;
+        file.as_file_mut().write_all(bytes)?;
         file.as_file().sync_all()?;
         match existing {
             Existing::Keep => file.persist_noclobber(path)?,

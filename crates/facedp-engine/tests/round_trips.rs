@@ -278,3 +278,37 @@ fn what_is_not_read_is_said() {
         assert!(matches!(error(cut), Error::Damaged(_)), "cut to {part} tenths");
     }
 }
+
+/// 48 megapixels: within limits, its face found and changed, the rest of it as it was.
+#[test]
+fn a_large_photo() {
+    let small = image::load_from_memory(&golden("base_420_q85.jpg")).unwrap().to_rgb8();
+    let (width, height) = (6000, 8000);
+    let large = image::RgbImage::from_fn(width, height, |x, y| {
+        *small.get_pixel(x * small.width() / width, y * small.height() / height)
+    });
+    let mut file = Vec::new();
+    let encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut file, 90);
+    large.write_with_encoder(encoder).unwrap();
+    let result = noisy(Options::default()).protect(&file, &mut Workspace::default()).unwrap();
+    assert_eq!(result.faces.len(), 1);
+    assert!(!result.unchanged);
+    let [x, y, width, height] = result.faces[0].spot.unwrap().rect;
+    // The golden face, enlarged as the picture was.
+    let expected = [55.7, 64.5, 94.6, 105.7].map(|v: f32| v * 6000.0 / 199.0);
+    for (found, expected) in [x, y, width, height].iter().zip(expected) {
+        assert!((found - expected).abs() < 0.2 * 2852.0, "{found} instead of {expected}");
+    }
+    assert_eq!((decode(&result.file).width(), decode(&result.file).height()), (6000, 8000));
+}
+
+#[test]
+fn the_smallest_picture() {
+    let mut file = std::io::Cursor::new(Vec::new());
+    image::RgbImage::new(1, 1).write_to(&mut file, image::ImageFormat::Png).unwrap();
+    let mut work = Workspace::default();
+    let seen = noisy(Options::default()).protect(file.get_ref(), &mut work);
+    assert!(matches!(seen, Err(Error::NoFace)));
+    let cropped = noisy(Options { look: Look::Aligned { crop: None }, ..Options::default() });
+    assert!(cropped.protect(file.get_ref(), &mut work).is_ok());
+}

@@ -26,6 +26,14 @@ pub enum Error {
         /// Values given.
         found: usize,
     },
+    /// Weights of a gradient that do not fit the embedding.
+    #[error("an embedding of {expected} numbers needs as many weights, not {found}")]
+    GradientSize {
+        /// Weights needed.
+        expected: usize,
+        /// Weights given.
+        found: usize,
+    },
     /// Pixels that are not numbers between 0 and 255.
     #[error("value {index} of the chip is not between 0 and 255")]
     ChipValue {

@@ -117,7 +117,7 @@ impl Recogniser {
         let upstream = weights(&embedding);
         if upstream.len() != embedding.len() {
             let (expected, found) = (embedding.len(), upstream.len());
-            return Err(Error::ChipSize { expected, found });
+            return Err(Error::GradientSize { expected, found });
         }
         let gradient = self.network.backward(work, 0, &upstream);
         Ok((embedding, gradient.iter().map(|g| g * self.rule.factor).collect()))

@@ -6,6 +6,7 @@ mod record;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use facedp_nets::Workspace;
 use rayon::prelude::*;
@@ -54,22 +55,29 @@ pub fn run(
         .num_threads(workers)
         .build()
         .map_err(|e| Error::Refused(format!("worker threads: {e}")))?;
-    let one = |work: &mut Workspace, job: &Job| {
+    // Memory of the networks, handed from photo to photo.
+    let spare = Mutex::new(Vec::<Workspace>::new());
+    let one = |job: &Job| {
         if stop.load(Ordering::Relaxed) {
             return tell(job, Ok(Outcome::Stopped));
         }
-        let tried = catch_unwind(AssertUnwindSafe(|| work_on(engine, job, run, work)));
-        let outcome = tried.unwrap_or_else(|panic| {
-            *work = Workspace::default();
-            Err(Error::Panicked(words(&*panic)))
-        });
+        let taken = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut work = taken.unwrap_or_default();
+        let tried = catch_unwind(AssertUnwindSafe(|| work_on(engine, job, run, &mut work)));
+        let outcome = match tried {
+            Ok(outcome) => {
+                spare.lock().unwrap_or_else(PoisonError::into_inner).push(work);
+                outcome
+            }
+            Err(panic) => Err(Error::Panicked(words(&*panic))),
+        };
         if outcome.as_ref().is_err_and(Error::is_disk_full) {
             stop.store(true, Ordering::Relaxed);
         }
         tell(job, outcome);
     };
     // One by one: photos differ too much in size to be dealt out beforehand.
-    pool.install(|| jobs.par_iter().with_max_len(1).for_each_init(Workspace::default, one));
+    pool.install(|| jobs.par_iter().with_max_len(1).for_each(one));
     Ok(())
 }
 

@@ -56,8 +56,9 @@ const DEFAULT_QUALITY: u8 = 92;
 /// The longest sides that formats hold.
 const MOST_JPEG: usize = 65_535;
 const MOST_WEBP: usize = 16_383;
-/// Words of XMP packets that hold pictures.
-const XMP_PICTURES: [&[u8]; 4] = [b"xmpGImg:", b"GImage:", b"GDepth:", b"Thumbnails"];
+/// Words of XMP packets that hold pictures, or that would turn an upright picture again.
+const XMP_LEFT_OUT: [&[u8]; 5] =
+    [b"xmpGImg:", b"GImage:", b"GDepth:", b"Thumbnails", b"tiff:Orientation"];
 
 /// Metadata to be written.
 #[derive(Default)]
@@ -96,12 +97,12 @@ impl Photo {
         let exif = self.wrapping.exif.as_deref().and_then(Exif::read).and_then(|e| e.safe_copy());
         let (exif, names) = exif.unzip();
         let mut names: Vec<String> = names.into_iter().flatten().map(str::to_owned).collect();
-        let has_picture = |xmp: &[u8]| {
-            XMP_PICTURES.iter().any(|word| xmp.windows(word.len()).any(|part| part == *word))
+        let unsafe_to_keep = |xmp: &[u8]| {
+            XMP_LEFT_OUT.iter().any(|word| xmp.windows(word.len()).any(|part| part == *word))
         };
-        // WebP's encoders place no XMP; a packet that holds a picture is never kept.
+        // WebP's encoders place no XMP.
         let xmp = self.wrapping.xmp.clone();
-        let xmp = xmp.filter(|xmp| format != Format::WebP && !has_picture(xmp));
+        let xmp = xmp.filter(|xmp| format != Format::WebP && !unsafe_to_keep(xmp));
         names.extend(xmp.as_ref().map(|_| "XMP".to_owned()));
         (Kept { exif, xmp }, names)
     }
