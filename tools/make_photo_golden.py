@@ -359,7 +359,18 @@ def pngs():
 def deep_facts(samples):
     """Pillow cannot bring 16 bits to RGB without loss, so the mean comes from the samples."""
     mean = samples.mean(axis=(0, 1))
-    return {"mean": np.round(mean / 257, 6).tolist(), "mean_16": np.round(mean, 6).tolist()}
+    return {
+        "mean": np.round(mean / 257, 6).tolist(),
+        "mean_16": np.round(mean, 6).tolist(),
+        "quarters": quarters(samples / 257),
+    }
+
+
+def quarters(samples):
+    """Means of the four quarters, from the left and from the top: they tell turned and mirrored pictures apart."""
+    y, x = samples.shape[0] // 2, samples.shape[1] // 2
+    parts = [samples[:y, :x], samples[:y, x:], samples[y:, :x], samples[y:, x:]]
+    return [np.round(part.mean(axis=(0, 1)), 6).tolist() for part in parts]
 
 
 def webps():
@@ -530,8 +541,9 @@ def described(name, part, data, facts):
     }
     if mode != "I;16":  # else the mean is among the facts
         opaque = upright.convert("RGBA") if see_through else upright
-        mean = np.asarray(opaque.convert("RGB")).mean(axis=(0, 1))
-        entry["mean"] = np.round(mean, 6).tolist()
+        samples = np.asarray(opaque.convert("RGB"))
+        entry["mean"] = np.round(samples.mean(axis=(0, 1)), 6).tolist()
+        entry["quarters"] = quarters(samples)
     if see_through:
         alpha = np.asarray(upright.convert("RGBA"))[..., 3]
         entry["alpha_mean"] = round(float(alpha.mean()), 6)
@@ -564,6 +576,7 @@ def contents():
         "tables": "by table id, in the zigzag order of the file's DQT segments",
         "mean": "red, green, blue of the upright first frame from 0 to 255; alpha left out; CMYK "
         "is brought to RGB by Pillow: (255 - ink) (255 - black) / 255",
+        "quarters": "the same of the quarters: upper left, upper right, lower left, lower right",
         "mean_16": "of the samples of 16-bit pictures; mean is this divided by 257. A sample's "
         "upper byte is that of the 8-bit picture, its lower byte is the number of its column",
         "width, height": "after orientation; stored is [width, height] before it",

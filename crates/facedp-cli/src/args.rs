@@ -23,8 +23,8 @@ use crate::failure::Failure;
     max_term_width = 100,
     after_help = "\
 Examples:
-  facedp protect photos/ -o safe/            add noise to every face of a folder of photos
-  facedp check me.jpg safe/me.jpg            how much did it change, and does it still match?
+  facedp protect photos/ -o out/             add noise to every face of a folder of photos
+  facedp check me.jpg out/me.jpg             how much did it change, and does it still match?
   facedp inspect group.jpg                   where are the faces?
   facedp plan --all                          what would each method do?
   facedp train people/ -o my.safetensors     fit a feature model of your own
@@ -72,17 +72,18 @@ pub enum Command {
 /// the names, formats and compression of their originals, which are never overwritten. Metadata (EXIF,
 /// GPS position, XMP, thumbnails) is left out, a colour profile is kept, the orientation is applied.
 ///
-/// A photo in which no face is found is not written: it could hold one that was missed.
+/// A photo in which no face is found is not written: it could hold one that was missed. What may be
+/// claimed of results is printed at the end.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
-  facedp protect photos/ -o safe/
-  facedp protect photos/ -o safe/ --resume                  go on after an interruption
-  facedp protect 'photos/**/*.jpg' -o safe/ --dry-run       what would be done?
-  facedp protect group.jpg -o safe/ --faces 1,3             faces as `facedp inspect` numbers them
+  facedp protect photos/ -o out/ 
+  facedp protect photos/ -o out/  --resume                  go on after an interruption
+  facedp protect 'photos/**/*.jpg' -o out/  --dry-run       what would be done?
+  facedp protect group.jpg -o out/  --faces 1,3             faces as `facedp inspect` numbers them
   facedp protect crops/ -o noisy/ --aligned --seed 7 --json a repeatable experiment
 
-Noise follows from your key (`facedp key path`), the photo, the method and the face: protecting a
+Noise follows from your key (`facedp key path`), the photo, the method and the face: treating a
 photo again gives the same result, so there is nothing to average. Keep the key secret: who has it
 can take the noise off again.")]
 pub struct Protect {
@@ -144,7 +145,8 @@ pub struct WriteArgs {
     /// Quality of JPEG results, 1 to 100 [default: each source's own]
     #[arg(long, value_name = "Q", value_parser = clap::value_parser!(u8).range(1..=100))]
     pub jpeg_quality: Option<u8>,
-    /// Keep EXIF (also the GPS position) and XMP, but no thumbnails or maker notes
+    /// Keep the usual fields of EXIF (also the GPS position), and XMP without pictures; no thumbnails,
+    /// no maker notes
     #[arg(long)]
     pub keep_metadata: bool,
     /// Write photos without a face too, without noise (the exit code is still 1)
@@ -174,7 +176,8 @@ pub struct RunArgs {
     /// Do not measure the quality of the results
     #[arg(long)]
     pub no_metrics: bool,
-    /// Exit code 3 if a recogniser still matches a face
+    /// Exit code 3 if a recogniser still matches a face, or could not look at one; results are
+    /// written all the same
     #[arg(long, conflicts_with_all = ["no_check", "dry_run"])]
     pub require_no_match: bool,
     /// Photos worked on at once [default: one per core]
@@ -242,7 +245,7 @@ pub enum Key {
     New {
         /// Where to write it [default: where `facedp key path` says]
         file: Option<PathBuf>,
-        /// Replace a key that exists: photos protected again will get other noise
+        /// Replace a key that exists: photos treated again will get other noise
         #[arg(long)]
         force: bool,
     },
@@ -282,9 +285,12 @@ Example:
 pub struct Inspect {
     /// The photo
     pub photo: PathBuf,
-    /// Write the photo with its faces marked, as PNG
+    /// Write the photo with its faces marked and numbered, as PNG
     #[arg(long, value_name = "OUT")]
     pub annotate: Option<PathBuf>,
+    /// Replace OUT if it exists already
+    #[arg(long, requires = "annotate")]
+    pub force: bool,
     /// The least score of a face, 0 to 1
     #[arg(long, value_name = "S", default_value_t = facedp_engine::MIN_SCORE, allow_negative_numbers = true,
           value_parser = share)]

@@ -1,7 +1,10 @@
 //! `facedp inspect`: the faces of a photo, and the metadata that would be left out.
 
+use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
+use anyhow::anyhow;
 use facedp_engine::annotate::annotated;
 use facedp_engine::files::{self, Existing, Readers};
 use facedp_engine::{Eyes, Photo, Spot, Workspace};
@@ -13,11 +16,18 @@ use crate::{photo, words};
 
 pub fn run(args: &Inspect, output: &Output) -> Result<ExitCode, Failure> {
     let photo = photo::read(&args.photo)?;
+    if let Some(path) = &args.annotate
+        && (path.exists() && !args.force || same_file(path, &args.photo))
+    {
+        let problem = "exists already: choose another name, or pass --force if it is not the photo";
+        return Err(anyhow!("{} {problem}", path.display()).into());
+    }
     let eyes = Eyes::detector_only()?;
     let faces = eyes.find(&photo, args.min_score, &mut Workspace::default())?;
     if let Some(path) = &args.annotate {
         let picture = annotated(&photo, &faces)?;
-        files::write_whole(path, &picture, Readers::Usual, Existing::Replace)?;
+        let existing = if args.force { Existing::Replace } else { Existing::Keep };
+        files::write_whole(path, &picture, Readers::Usual, existing)?;
     }
     if output.json {
         say(json!({
@@ -32,6 +42,10 @@ pub fn run(args: &Inspect, output: &Output) -> Result<ExitCode, Failure> {
         say(describe(&photo, &faces))?;
     }
     Ok(if faces.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
 }
 
 fn describe(photo: &Photo, faces: &[Spot]) -> String {

@@ -57,6 +57,7 @@ fn explain(receipt: &Receipt) -> String {
         format!("  claim       {}", terms.claim.in_words()),
         format!("  randomness  {randomness}"),
         format!("  left out    {}", list(&public.stripped)),
+        format!("  belongs to  the file with SHA-256 {}", public.file_sha256),
     ];
     lines.extend(public.notes.iter().map(|note| format!("  note        {note}")));
     lines.push("private: depends on the original, do not publish".to_owned());

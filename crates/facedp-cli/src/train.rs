@@ -15,7 +15,7 @@ use crate::args::{Identities, Output, Train};
 use crate::failure::{Failure, complain, say};
 use crate::{photo, progress};
 
-/// Pictures decoded at once, so that memory holds only a few uncompressed ones.
+/// Pictures between two steps of taking chips in: as many chips wait in memory, not pictures.
 const BATCH: usize = 256;
 
 #[derive(Serialize)]

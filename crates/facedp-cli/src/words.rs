@@ -16,3 +16,8 @@ pub fn matches(distance: &Distance) -> &'static str {
 pub fn count(number: usize, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
+
+/// A recogniser as it is called in print.
+pub fn recogniser(name: &str) -> &str {
+    if name == "sface" { "SFace" } else { name }
+}

@@ -136,6 +136,12 @@ const CASES: &[Case] = &[
     (&["protect", "face.png", "-o", "out", "--aligned", "--crop", "500"], 1, &["500", "128x128"]),
     (&["protect", "-o", "out", "--aligned"], 2, &["PATHS"]),
     (&["inspect", "face.png"], 1, &[]),
+    (&["inspect", "twin.png", "--annotate", "twin.png"], 1, &["twin.png", "exists already"]),
+    (
+        &["inspect", "twin.png", "--annotate", "twin.png", "--force"],
+        1,
+        &["twin.png", "not the photo"],
+    ),
     (&["inspect", "nowhere.png"], 1, &["nowhere.png", "No such file"]),
     (&["inspect", "text.jpg"], 1, &["text.jpg", "JPEG, PNG and WebP"]),
     (&["inspect", "face.png", "--min-score", "2"], 2, &["--min-score", "between 0 and 1"]),

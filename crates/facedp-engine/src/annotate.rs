@@ -10,14 +10,29 @@ use crate::photo::{Format, Photo};
 
 const FRAME: [u8; 3] = [0, 220, 80];
 const DOT: [u8; 3] = [255, 40, 40];
+const INK: [u8; 3] = [0, 40, 10];
+/// Digits of 3x5 dots, row by row from the top, the left dot first.
+const DIGITS: [u16; 10] = [
+    0b111_101_101_101_111,
+    0b010_110_010_010_111,
+    0b111_001_111_100_111,
+    0b111_001_111_001_111,
+    0b101_101_111_001_001,
+    0b111_100_111_001_111,
+    0b111_100_111_101_111,
+    0b111_001_010_010_010,
+    0b111_101_111_101_111,
+    0b111_101_111_001_111,
+];
 
-/// A colour PNG file of the photo, with a frame round every face and its landmarks dotted.
+/// A colour PNG file of the photo, with a numbered frame round every face and its landmarks dotted.
 pub fn annotated(photo: &Photo, spots: &[Spot]) -> Result<Vec<u8>> {
     let picture = photo.picture(photo.whole())?;
     let thick = (picture.width().max(picture.height()) as f32 / 500.0).max(1.0).round();
     let mut canvas = Canvas { picture: &picture, rgb: picture.rgb().to_vec() };
-    for spot in spots {
+    for (number, spot) in (1..).zip(spots) {
         let [x, y, width, height] = spot.rect;
+        canvas.write(number, x, y, thick);
         canvas.fill(x, y, width, thick, FRAME);
         canvas.fill(x, y + height - thick, width, thick, FRAME);
         canvas.fill(x, y, thick, height, FRAME);
@@ -40,6 +55,20 @@ struct Canvas<'a> {
 }
 
 impl Canvas<'_> {
+    /// Writes a number on a plate, from its upper left corner on.
+    fn write(&mut self, number: usize, x: f32, y: f32, thick: f32) {
+        let dot = 2.0 * thick;
+        let digits = number.to_string();
+        self.fill(x, y, dot * (4 * digits.len() + 1) as f32, 7.0 * dot, FRAME);
+        for (place, digit) in digits.bytes().enumerate() {
+            let dots = DIGITS[usize::from(digit - b'0')];
+            for at in (0..15).filter(|at| dots >> (14 - at) & 1 == 1) {
+                let column = (1 + 4 * place + at % 3) as f32;
+                self.fill(x + dot * column, y + dot * (1 + at / 3) as f32, dot, dot, INK);
+            }
+        }
+    }
+
     /// Fills the part of a rectangle that lies in the picture.
     fn fill(&mut self, x: f32, y: f32, width: f32, height: f32, colour: [u8; 3]) {
         let (right, bottom) = (self.picture.width(), self.picture.height());

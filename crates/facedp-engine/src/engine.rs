@@ -7,6 +7,7 @@
 use facedp::{Drawn, Plan, Plane, Quality, Release, Terms};
 use facedp_nets::Workspace;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::eyes::{Eyes, Faces, MIN_SCORE, Spot, Trial, Verdict, Witness};
@@ -145,10 +146,17 @@ pub struct Seen {
     pub height: usize,
     /// The file's format.
     pub format: Format,
-    /// Kinds of metadata in it.
-    pub metadata: Vec<String>,
-    /// Faces that would be treated; none of a face crop.
-    pub faces: Vec<Spot>,
+    /// Metadata that would be left out.
+    pub stripped: Vec<String>,
+    /// Faces that would be treated; null for a face crop.
+    pub faces: Vec<Option<Spot>>,
+}
+
+/// A photo and its result, as recognisers see them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Compared {
+    /// What they say of each face of the photo.
+    pub faces: Vec<Vec<Verdict>>,
 }
 
 /// A face on its way, with what is needed of the original once that is gone.
@@ -156,7 +164,8 @@ struct Subject {
     spot: Option<Spot>,
     patch: Patch,
     region: Region,
-    luma: Option<Plane>,
+    /// The region before anything was added.
+    before: Option<Photo>,
     witness: Option<Witness>,
     release: Release,
 }
@@ -196,18 +205,17 @@ impl Engine {
         }
     }
 
-    /// Everything that decides what its results look like, in words that give no secret away: two
-    /// engines of the same description make the same of a photo.
-    pub fn description(&self) -> String {
+    /// A word for everything that decides what its results look like, which gives nothing away: two
+    /// engines of the same name make the same of a photo.
+    pub fn name(&self) -> String {
         let treatment = match &self.treatment {
             Treatment::None => "none".to_owned(),
-            Treatment::Noise { plan, secret } => format!("{} {}", plan_name(plan), secret.name()),
+            Treatment::Noise { plan, secret } => format!("{} {}", plan.name(), secret.name()),
         };
         let Options { look, encoding, copy_faceless, .. } = &self.options;
-        format!(
-            "{} {treatment} {look:?} {encoding:?} copy faceless {copy_faceless}",
-            env!("CARGO_PKG_VERSION")
-        )
+        let version = env!("CARGO_PKG_VERSION");
+        let all = format!("{version} {treatment} {look:?} {encoding:?} {copy_faceless}");
+        blake3::hash(all.as_bytes()).to_string()
     }
 
     /// Looks without doing anything.
@@ -215,9 +223,44 @@ impl Engine {
         let head = Head::read(file, &self.options.limits)?;
         let _place = self.gate.enter(head.bytes());
         let photo = head.decode()?;
-        let faces = self.subjects(&photo, work)?.into_iter().filter_map(|(spot, _)| spot).collect();
+        let faces = self.subjects(&photo, work)?.into_iter().map(|(spot, _)| spot).collect();
         let (width, height, format) = (photo.width(), photo.height(), photo.format());
-        Ok(Seen { width, height, format, metadata: photo.metadata().to_vec(), faces })
+        Ok(Seen { width, height, format, stripped: photo.stripped(&self.options.encoding), faces })
+    }
+
+    /// Looks at a photo and a result of it that is there already.
+    pub fn compare(&self, file: &[u8], result: &[u8], work: &mut Workspace) -> Result<Compared> {
+        let head = Head::read(file, &self.options.limits)?;
+        let _place = self.gate.enter(2 * head.bytes());
+        let (photo, changed) = (head.decode()?, Photo::decode(result, &self.options.limits)?);
+        let Some(eyes) = &self.eyes else { return Ok(Compared { faces: Vec::new() }) };
+        if (photo.width(), photo.height()) != (changed.width(), changed.height()) {
+            return Err(Error::Refused("its result has another size: remove it".to_owned()));
+        }
+        let found = self.subjects(&photo, work)?;
+        let mut judge = |spot: Option<Spot>| match self.face_to_check(eyes, spot, &photo, work)? {
+            Some(spot) => {
+                let witness = eyes.witness(&photo, &spot, work)?;
+                eyes.judge(&witness, &changed, Trial::Plain, work)
+            }
+            None => Ok(Vec::new()),
+        };
+        let faces = found.into_iter().map(|(spot, _)| judge(spot)).collect::<Result<_>>()?;
+        Ok(Compared { faces })
+    }
+
+    /// The face that recognisers look at: of a face crop, the most central one.
+    fn face_to_check(
+        &self,
+        eyes: &Eyes,
+        spot: Option<Spot>,
+        photo: &Photo,
+        work: &mut Workspace,
+    ) -> Result<Option<Spot>> {
+        match spot {
+            Some(spot) => Ok(Some(spot)),
+            None => eyes.central_face(photo, work),
+        }
     }
 
     /// Treats one photo.
@@ -251,7 +294,9 @@ impl Engine {
             records.extend(record);
         }
         let receipt = terms.filter(|_| self.options.receipt).map(|terms| {
-            Receipt::new(terms, encoded.stripped.clone(), encoded.notes.clone(), records)
+            let file = Sha256::digest(&encoded.file);
+            let sha256 = file.iter().map(|byte| format!("{byte:02x}")).collect();
+            Receipt::new(terms, sha256, encoded.stripped.clone(), encoded.notes.clone(), records)
         });
         Ok(Protected {
             file: encoded.file,
@@ -300,16 +345,13 @@ impl Engine {
         let release = plan.protect(&chip, &mut context.source(region)?)?;
         let witness = match &self.eyes {
             Some(eyes) if self.options.check => {
-                let face = match spot {
-                    Some(spot) => Some(spot),
-                    None => eyes.central_face(photo, work)?,
-                };
+                let face = self.face_to_check(eyes, spot, photo, work)?;
                 face.map(|face| eyes.witness(photo, &face, work)).transpose()?
             }
             _ => None,
         };
-        let luma = self.options.measure.then(|| photo.luma(region));
-        Ok(Subject { spot, patch, region, luma, witness, release })
+        let before = self.options.measure.then(|| photo.crop(region));
+        Ok(Subject { spot, patch, region, before, witness, release })
     }
 
     /// Compares a face as written with its original.
@@ -319,9 +361,12 @@ impl Engine {
         written: Option<&Photo>,
         work: &mut Workspace,
     ) -> Result<(FaceReport, Option<FaceRecord>)> {
-        let Subject { spot, region, luma, witness, release, .. } = subject;
-        let quality = match (&luma, written) {
-            (Some(luma), Some(written)) => Some(Quality::compare(luma, &written.luma(region))?),
+        let Subject { spot, region, before, witness, release, .. } = subject;
+        let quality = match (&before, written) {
+            (Some(before), Some(written)) => {
+                let before = before.luma(before.whole());
+                Some(Quality::compare(&before, &written.luma(region))?)
+            }
             _ => None,
         };
         let recognisers = match (&self.eyes, &witness, written) {
@@ -354,20 +399,17 @@ struct Context<'a> {
 
 impl<'a> Context<'a> {
     fn new(plan: &Plan, photo: &Photo, secret: &'a Secret) -> Self {
-        let plan = blake3::hash(plan_name(plan).as_bytes());
+        let plan = blake3::hash(plan.name().as_bytes());
         Self { secret, bytes: [*plan.as_bytes(), photo.digest()].concat() }
     }
 
-    /// The generator of the face whose chip covers that region. Whole pixels: the last bits of a
-    /// detector's numbers differ between processors, and must not make new noise.
+    /// The generator of the face whose chip covers that region. Rounded coarsely: the last bits of a
+    /// detector's numbers differ between processors, and should not make new noise.
     fn source(&self, region: Region) -> Result<facedp::noise::Source<rand_chacha::ChaCha20Rng>> {
         let Region { x, y, width, height } = region;
-        let numbers = [x, y, width, height].map(|n| (n as u64).to_le_bytes());
+        let unit = (width.max(height) / 8).max(1).next_power_of_two();
+        let centre = [x + width / 2, y + height / 2, width + height].map(|n| (n + unit / 2) / unit);
+        let numbers = [unit, centre[0], centre[1], centre[2]].map(|n| (n as u64).to_le_bytes());
         self.secret.source(&[self.bytes.as_slice(), numbers.as_flattened()].concat())
     }
-}
-
-/// Everything that decides a plan.
-fn plan_name(plan: &Plan) -> String {
-    format!("{:?} {}", plan.method(), plan.model().hash())
 }

@@ -188,9 +188,13 @@ impl Eyes {
         min_score: f32,
         work: &mut Workspace,
     ) -> Result<Vec<Spot>> {
-        let mut spots = which.choose(self.find(photo, min_score, work)?)?;
+        let found = self.find(photo, min_score, work)?;
+        let mut spots = which.choose(found.clone())?;
         for given in boxes {
-            let spot = self.in_box(photo, *given, work)?;
+            let drawn = self.in_box(photo, *given, work)?;
+            // A face that is known is the same face, with the same noise, however it was named.
+            let known = found.iter().find(|known| known.rect().overlaps(&drawn.rect()));
+            let spot = *known.unwrap_or(&drawn);
             if !spots.iter().any(|other| other.rect().overlaps(&spot.rect())) {
                 spots.push(spot);
             }

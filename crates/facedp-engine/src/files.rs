@@ -20,18 +20,19 @@ pub struct Found {
 }
 
 /// Endings of names that are read.
-const READ: [&str; 4] = ["jpg", "jpeg", "png", "webp"];
+const READ: [&str; 6] = ["jpg", "jpeg", "jpe", "jfif", "png", "webp"];
 /// Endings of pictures and videos that are not, and of which somebody could think that they were.
-const NOT_READ: [&str; 26] = [
+const NOT_READ: [&str; 25] = [
     "heic", "heif", "avif", "gif", "tif", "tiff", "bmp", "jxl", "jp2", "dng", "cr2", "cr3", "nef",
-    "arw", "raf", "rw2", "orf", "pef", "jfif", "mp4", "m4v", "mov", "avi", "mkv", "webm", "mpg",
+    "arw", "raf", "rw2", "orf", "pef", "mp4", "m4v", "mov", "avi", "mkv", "webm", "mpg",
 ];
 
 /// Pictures named on the command line: files as they are, folders with all that is in them, patterns
 /// such as `photos/**/*.jpg` with all that they match; each once, however often it is named. What
 /// cannot be taken is an error of its own, which does not stop the rest.
 ///
-/// What lies below `leave_out` (the output folder) is not taken, nor are hidden files. Files named by
+/// An output folder `leave_out` that lies inside of a folder or pattern is not taken, nor are hidden
+/// files. Files named by
 /// hand are taken whatever their ending; if they are missing, reading them says so.
 pub fn collect(paths: &[PathBuf], leave_out: &Path) -> (Vec<Found>, Vec<Error>) {
     let leave_out = fs::canonicalize(leave_out).ok();
@@ -39,7 +40,11 @@ pub fn collect(paths: &[PathBuf], leave_out: &Path) -> (Vec<Found>, Vec<Error>) 
     for path in paths {
         let matches = if path.exists() { None } else { pattern(path) };
         match matches {
-            Some(base) => search.matches(path, &base),
+            // Patterns lose a leading `./`, so their base must too.
+            Some(base) => {
+                let base = base.strip_prefix(".").unwrap_or(&base);
+                search.matches(path.strip_prefix(".").unwrap_or(path), base);
+            }
             None => search.named(path),
         }
     }
@@ -85,20 +90,45 @@ impl Search {
     /// Everything that a pattern matches.
     fn matches(&mut self, path: &Path, base: &Path) {
         let name = path.display();
-        let paths = match glob::glob(&path.to_string_lossy()) {
-            Ok(paths) => paths.filter_map(Result::ok),
+        let hidden = glob::MatchOptions { require_literal_leading_dot: true, ..Default::default() };
+        let paths = match glob::glob_with(&path.to_string_lossy(), hidden) {
+            Ok(paths) => paths,
             Err(error) => return self.fail(format!("{name}: not a pattern: {error}")),
         };
-        let before = self.found.len();
+        let inside =
+            fs::canonicalize(if base.as_os_str().is_empty() { Path::new(".") } else { base });
+        let left_out = self.leave_out.clone().filter(|out| {
+            inside.as_ref().is_ok_and(|inside| out != inside && out.starts_with(inside))
+        });
+        let is_left_out = |path: &Path| {
+            let out = left_out.as_deref();
+            out.is_some_and(|out| fs::canonicalize(path).is_ok_and(|path| path.starts_with(out)))
+        };
+        let before = (self.found.len(), self.failures.len());
         for path in paths {
-            if path.is_dir() || !is_picture(&path) || self.is_left_out(&path) {
-                continue;
+            match path {
+                Ok(path) if path.is_dir() || is_left_out(&path) => {}
+                Ok(path) => {
+                    let relative = path.strip_prefix(base).unwrap_or(&path).to_owned();
+                    self.take(path, relative);
+                }
+                Err(error) => self.fail(error.to_string()),
             }
-            let relative = path.strip_prefix(base).unwrap_or(&path).to_owned();
-            self.found.push(Found { path, relative });
         }
-        if before == self.found.len() {
+        if before == (self.found.len(), self.failures.len()) {
             self.fail(format!("{name}: no picture ({}) matches this pattern", endings()));
+        }
+    }
+
+    /// A file in a folder or of a pattern.
+    fn take(&mut self, path: PathBuf, relative: PathBuf) {
+        if is_picture(&path) {
+            self.found.push(Found { path, relative });
+        } else if ends_with(&path, &NOT_READ) {
+            let name = path.display();
+            self.fail(format!(
+                "{name}: facedp reads JPEG, PNG and WebP only: convert it first, or leave it out"
+            ));
         }
     }
 
@@ -115,23 +145,14 @@ impl Search {
             }
             if path.is_dir() {
                 // A link to a folder could lead round in a circle.
-                if !path.is_symlink() && !self.is_left_out(&path) {
+                let is_output = || fs::canonicalize(&path).ok() == self.leave_out;
+                if !path.is_symlink() && (self.leave_out.is_none() || !is_output()) {
                     self.walk(&path, &relative);
                 }
-            } else if is_picture(&path) {
-                self.found.push(Found { path, relative });
-            } else if ends_with(&path, &NOT_READ) {
-                let name = path.display();
-                self.fail(format!(
-                    "{name}: facedp reads JPEG, PNG and WebP only: convert it first, or leave it out"
-                ));
+            } else {
+                self.take(path, relative);
             }
         }
-    }
-
-    fn is_left_out(&self, path: &Path) -> bool {
-        let Some(left_out) = &self.leave_out else { return false };
-        fs::canonicalize(path).is_ok_and(|path| path.starts_with(left_out))
     }
 
     fn fail(&mut self, message: String) {
@@ -242,13 +263,11 @@ pub fn require_writable(path: &Path) -> Result<()> {
     tried.map_err(Error::io("cannot write", path))
 }
 
-/// Removes what a killed run left unfinished below a folder.
-pub fn remove_unfinished(folder: &Path) -> Result<()> {
-    for path in entries(folder)? {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.is_dir() && !path.is_symlink() {
-            remove_unfinished(&path)?;
-        } else if name.starts_with(UNFINISHED.0) && name.ends_with(UNFINISHED.1) {
+/// Removes what a killed run left unfinished in a folder, as far as that can be read.
+pub(crate) fn remove_unfinished(folder: &Path) -> Result<()> {
+    for path in entries(folder).unwrap_or_default() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with(UNFINISHED.0) && name.ends_with(UNFINISHED.1) {
             fs::remove_file(&path).map_err(Error::io("cannot remove", &path))?;
         }
     }

@@ -31,7 +31,7 @@ mod patch;
 mod photo;
 mod receipt;
 
-pub use engine::{Engine, FaceReport, Look, Options, Protected, Seen, Treatment};
+pub use engine::{Compared, Engine, FaceReport, Look, Options, Protected, Seen, Treatment};
 pub use error::{Error, Result};
 pub use eyes::{Distance, Eyes, Faces, MIN_SCORE, Spot, Trial, Verdict, Witness};
 pub use facedp_nets::Workspace;

@@ -96,7 +96,8 @@ pub(crate) fn bounds(placement: &Similarity, side: usize, photo: &Photo, grid: u
         let low = corners.iter().map(|c| c[axis]).fold(f32::INFINITY, f32::min).floor();
         let high = corners.iter().map(|c| c[axis]).fold(f32::NEG_INFINITY, f32::max).ceil();
         let start = (low.max(0.0) as usize).min(size.saturating_sub(1)) / grid * grid;
-        let end = ((high.max(0.0) as usize).saturating_add(1)).next_multiple_of(grid).min(size);
+        let end = (high.max(0.0) as usize).min(size) + 1;
+        let end = end.next_multiple_of(grid).min(size);
         (start, end.max(start + 1).min(size) - start)
     };
     let ((x, width), (y, height)) = (span(0, photo.width()), span(1, photo.height()));

@@ -14,12 +14,14 @@ pub struct Receipt {
     pub private: PrivatePart,
 }
 
-/// The part that depends neither on pixels nor on the draw.
+/// The part that says nothing of the original but what metadata it had.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PublicPart {
     /// Method, units and claim. Budgets are per face.
     #[serde(flatten)]
     pub terms: Terms,
+    /// SHA-256 of the photo's file as written, which this receipt belongs to.
+    pub file_sha256: String,
     /// Metadata that was left out of the file.
     pub stripped: Vec<String>,
     /// What else differs from the source file.
@@ -52,12 +54,13 @@ pub struct FaceRecord {
 impl Receipt {
     pub(crate) fn new(
         terms: Terms,
+        file_sha256: String,
         stripped: Vec<String>,
         notes: Vec<String>,
         faces: Vec<FaceRecord>,
     ) -> Self {
         let notice = "Do not publish: these numbers depend on the original picture.".to_owned();
-        let public = PublicPart { terms, stripped, notes };
+        let public = PublicPart { terms, file_sha256, stripped, notes };
         Self { public, private: PrivatePart { notice, faces } }
     }
 }

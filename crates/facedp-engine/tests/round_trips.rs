@@ -5,7 +5,7 @@ mod support;
 
 use facedp::Quality;
 use facedp_engine::{
-    Encoding, Error, Format, Limits, Look, Metadata, Options, Photo, Protected, Workspace,
+    Encoding, Error, Format, Limits, Look, Metadata, Options, Photo, Protected, Region, Workspace,
 };
 use image::{DynamicImage, GenericImageView, ImageDecoder};
 use serde_json::Value;
@@ -39,14 +39,19 @@ fn decoded_as_pillow_decodes() {
             _ => Format::WebP,
         };
         assert_eq!(photo.format(), format, "{name}");
-        let picture = photo.picture(photo.whole()).unwrap();
-        for channel in 0..3 {
-            let samples = picture.rgb().iter().skip(channel).step_by(3).map(|s| f64::from(*s));
-            let mean = samples.sum::<f64>() / (photo.width() * photo.height()) as f64;
-            let expected = case["mean"][channel].as_f64().unwrap();
-            // Decoders of lossy formats differ by rounding and by how chroma is enlarged.
-            let most = if format == Format::Png { 0.51 } else { 0.8 };
-            assert!((mean - expected).abs() < most, "{name}: {mean} instead of {expected}");
+        // Decoders of lossy formats differ by rounding and by how chroma is enlarged.
+        let most = if format == Format::Png { 0.51 } else { 0.8 };
+        let (x, y) = (photo.width() / 2, photo.height() / 2);
+        let (right, bottom) = (photo.width() - x, photo.height() - y);
+        let quarters = [(0, 0, x, y), (x, 0, right, y), (0, y, x, bottom), (x, y, right, bottom)];
+        for (quarter, (x, y, width, height)) in quarters.into_iter().enumerate() {
+            let picture = photo.picture(Region { x, y, width, height }).unwrap();
+            for channel in 0..3 {
+                let samples = picture.rgb().iter().skip(channel).step_by(3).map(|s| f64::from(*s));
+                let mean = samples.sum::<f64>() / (width * height) as f64;
+                let expected = case["quarters"][quarter][channel].as_f64().unwrap();
+                assert!((mean - expected).abs() < most, "{name}: {mean} instead of {expected}");
+            }
         }
         tried += 1;
     }
@@ -93,12 +98,15 @@ fn formats_survive_without_noise() {
 #[test]
 fn jpeg_tables_subsampling_and_kind_are_kept() {
     for (name, case) in stills().filter(|(_, case)| case["format"] == "JPEG") {
+        // CMYK has other tables; a quarter turn makes rows of columns.
+        let turned = case["orientation"].as_u64().is_some_and(|turn| turn > 4);
         if name == "cmyk.jpg" {
             continue;
         }
         let result = recoded(&golden(&name), Encoding::default()).file;
         for (id, table) in case["tables"].as_object().unwrap() {
             let table = table.as_array().unwrap().iter().map(|v| v.as_u64().unwrap() as u8);
+            let table = if turned { transposed(table.collect()) } else { table.collect() };
             let head = [0xff, 0xdb, 0, 67, id.parse::<u8>().unwrap()];
             let segment: Vec<u8> = head.into_iter().chain(table).collect();
             assert!(contains(&result, &segment), "{name}: table {id} is not in the result");
@@ -217,6 +225,8 @@ fn noise_on_every_kind_of_picture() {
         let [drawn, written] = [facedp::metrics::psnr(face.mse, 255.0), face.quality.unwrap().psnr]
             .map(Option::unwrap);
         let most = if name.ends_with("png") { 3.0 } else { 4.0 };
+        // In black and white, half of the noise is clipped.
+        let most = if name == "bilevel.png" { 5.0 } else { most };
         assert!(drawn > 40.0 || (drawn - written).abs() < most, "{name}: {drawn}, {written}");
         // libwebp keeps alpha too: its quality of alpha is 100 unless told otherwise.
         if before.color().has_alpha() {
@@ -279,7 +289,103 @@ fn what_is_not_read_is_said() {
     }
 }
 
-/// 48 megapixels: within limits, its face found and changed, the rest of it as it was.
+/// A table in zigzag order, with rows and columns changed round: diagonals run the other way.
+fn transposed(table: Vec<u8>) -> Vec<u8> {
+    let diagonals = (0..15).map(|d: usize| d.min(14 - d) + 1);
+    let mut start = 0;
+    let mut turned = Vec::new();
+    for length in diagonals {
+        turned.extend(table[start..start + length].iter().rev());
+        start += length;
+    }
+    turned
+}
+
+#[test]
+fn a_quarter_turn_keeps_quality() {
+    // Whole blocks, so that the grid of the turned picture is that of the file.
+    let small = image::load_from_memory(&golden("upright.png")).unwrap().to_rgb8();
+    let mut file = Vec::new();
+    let picture = image::imageops::crop_imm(&small, 0, 0, 80, 96).to_image();
+    let encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut file, 60);
+    picture.write_with_encoder(encoder).unwrap();
+    let exif =
+        b"\xff\xe1\0\x22Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
+    let turned = [&file[..2], exif, &file[2..]].concat();
+    let photo = decode(&turned);
+    assert_eq!((photo.width(), photo.height()), (96, 80));
+    let again = decode(&recoded(&turned, Encoding::default()).file);
+    let quality = Quality::compare(&photo.luma(photo.whole()), &again.luma(again.whole())).unwrap();
+    assert!(quality.psnr.is_none_or(|psnr| psnr > 55.0), "{:?}", quality.psnr);
+}
+
+/// An EXIF block whose directories point to each other three levels deep, 300 times each.
+#[test]
+fn an_exif_bomb_is_harmless() {
+    let entry = |tag: u16, kind: u16, value: u32| {
+        let head = [tag.to_be_bytes(), kind.to_be_bytes()].concat();
+        [head.as_slice(), &1u32.to_be_bytes(), &value.to_be_bytes()].concat()
+    };
+    let directory =
+        |entry: Vec<u8>| [&300u16.to_be_bytes(), entry.repeat(300).as_slice(), &[0; 4]].concat();
+    let length = 2 + 12 * 300 + 4;
+    let first = directory(entry(0x8769, 4, 8 + length));
+    let second = directory(entry(0xa005, 4, 8 + 2 * length));
+    let third = directory(entry(0x0001, 4, 7));
+    let body = [b"Exif\0\0MM\0*\0\0\0\x08".as_slice(), &first, &second, &third].concat();
+    let jpeg = golden("base_420_q85.jpg");
+    let size = (body.len() as u16 + 2).to_be_bytes();
+    let file = [&jpeg[..2], &[0xff, 0xe1], &size, &body, &jpeg[2..]].concat();
+    let start = std::time::Instant::now();
+    let keep = Encoding { metadata: Metadata::Keep, ..Encoding::default() };
+    assert_eq!(recoded(&file, Encoding::default()).stripped, ["EXIF"]);
+    let kept = recoded(&file, keep);
+    assert!(start.elapsed().as_secs() < 2 && kept.file.len() < jpeg.len() + 1000);
+}
+
+/// Fields that are not known to be harmless are not kept, whatever they are called.
+#[test]
+fn pictures_do_not_hide_in_kept_metadata() {
+    let thumbnail = [b"\xff\xd8\xff trace-picture".as_slice(), &[7; 80]].concat();
+    let fields: [(u16, &[u8]); 5] = [
+        (0x010f, b"trace-make\0"),
+        (0x02bc, &thumbnail),
+        (0x501b, &thumbnail),
+        (0x8649, &thumbnail),
+        (0x9999, &thumbnail),
+    ];
+    let mut entries = Vec::new();
+    let mut values = Vec::new();
+    for (tag, value) in fields {
+        let at = 8 + 2 + 12 * fields.len() + 4 + values.len();
+        let kind: u16 = if tag == 0x010f { 2 } else { 7 };
+        entries.extend([tag.to_le_bytes(), kind.to_le_bytes()].concat());
+        entries.extend([(value.len() as u32).to_le_bytes(), (at as u32).to_le_bytes()].concat());
+        values.extend(value);
+    }
+    let count = (fields.len() as u16).to_le_bytes();
+    let head = b"II*\0\x08\0\0\0";
+    let exif = [head.as_slice(), &count, &entries, &[0; 4], &values].concat();
+    let keep = Encoding { metadata: Metadata::Keep, ..Encoding::default() };
+    let jpeg = golden("base_420_q85.jpg");
+    let size = (exif.len() as u16 + 8).to_be_bytes();
+    let tagged = [&jpeg[..2], &[0xff, 0xe1], &size, b"Exif\0\0", &exif, &jpeg[2..]].concat();
+    let trailer = [tagged.as_slice(), b"a video of the face"].concat();
+    let kept = recoded(&trailer, keep);
+    assert!(contains(&kept.file, b"trace-make") && !contains(&kept.file, b"trace-picture"));
+    assert_eq!(kept.stripped, ["data after the picture"]);
+
+    // Chunks that say how a PNG is shown are kept only as long as they should be.
+    let png = golden("text.png");
+    let at = png.windows(4).position(|w| w == b"pHYs").unwrap();
+    let chunk = support::mutate::png_chunk(b"pHYs", &[&png[at + 4..at + 13], &thumbnail].concat());
+    let padded = [&png[..at - 4], &chunk, &png[at + 17..]].concat();
+    let result = recoded(&padded, Encoding::default());
+    assert!(!contains(&result.file, b"trace-picture"));
+    assert!(result.stripped.contains(&"other data".to_owned()), "{:?}", result.stripped);
+}
+
+/// 48 megapixels: within limits, its face found and changed.
 #[test]
 fn a_large_photo() {
     let small = image::load_from_memory(&golden("base_420_q85.jpg")).unwrap().to_rgb8();
@@ -295,10 +401,9 @@ fn a_large_photo() {
     assert!(!result.unchanged);
     let [x, y, width, height] = result.faces[0].spot.unwrap().rect;
     // The golden face, enlarged as the picture was.
-    let expected = [55.7, 64.5, 94.6, 105.7].map(|v: f32| v * 6000.0 / 199.0);
-    for (found, expected) in [x, y, width, height].iter().zip(expected) {
-        assert!((found - expected).abs() < 0.2 * 2852.0, "{found} instead of {expected}");
-    }
+    let centre = [103.0 * 6000.0 / 199.0, 117.4 * 8000.0 / 241.0];
+    assert!((x + width / 2.0 - centre[0]).abs() < 300.0, "{x} {width}");
+    assert!((y + height / 2.0 - centre[1]).abs() < 300.0, "{y} {height}");
     assert_eq!((decode(&result.file).width(), decode(&result.file).height()), (6000, 8000));
 }
 

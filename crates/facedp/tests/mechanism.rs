@@ -367,6 +367,27 @@ fn keyed_noise_is_a_function_of_key_and_context() {
     }
 }
 
+/// Keyed noise follows from the name: if it changes, photos that are treated again get new noise.
+#[test]
+fn plans_of_the_same_noise_have_the_same_name() {
+    let default = plan(method(Preset::RdpOptimal, 64));
+    let model = MODEL.hash();
+    assert_eq!(
+        default.name(),
+        format!(
+            "plan 1: Haar {{ levels: Some(7) }}, energy, Optimal {{ max_gap: 1e-5 }}, 64 features, \
+             epsilon 0.2, p 0.02, normalised, model {model}"
+        )
+    );
+    let same = Method { basis: Basis::Haar { levels: Some(7) }, ..method(Preset::RdpOptimal, 64) };
+    assert_eq!(plan(same).name(), default.name());
+    let dct = Method { basis: Basis::Dct, ..method(Preset::Rdp, 64) };
+    assert_eq!(plan(dct).name(), plan(method(Preset::DctDp, 64)).name());
+    for other in [method(Preset::RdpOptimal, 63), method(Preset::RdpLmgd, 64)] {
+        assert_ne!(plan(other).name(), default.name());
+    }
+}
+
 #[test]
 fn methods_are_plain_data() {
     let method = Method { basis: Basis::Haar { levels: Some(3) }, ..method(Preset::RdpNa, 16) };

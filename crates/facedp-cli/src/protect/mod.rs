@@ -3,15 +3,14 @@
 mod settings;
 mod summary;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Context, anyhow};
-use facedp_engine::batch::{self, Job, Mode, Outcome, Record, Run};
-use facedp_engine::{Error, files};
+use facedp_engine::batch::{self, Course, Job, Known, Mode, Outcome, Record, Run};
+use facedp_engine::{Error, Verdict, files};
 use serde_json::{Value, json};
 
 use crate::args::{Output, Protect, RunArgs};
@@ -34,20 +33,22 @@ pub fn run(args: &Protect, output: &Output) -> Result<ExitCode, Failure> {
         )));
     }
     let engine = settings::engine(args)?;
-    let others: Vec<PathBuf> = receipts.into_iter().collect();
-    let record = match args.run.what() {
+    let course = args.course();
+    let record = match course.run {
         Run::Dry => None,
-        Run::Write => Some(Record::begin(&args.output, &others, &engine.description(), mode)?),
+        Run::Write => Some(Record::begin(&args.output, &jobs, &engine, mode)?),
     };
     let stop = stop_on_signal()?;
 
-    let bar = progress::bar(jobs.len(), "protecting", output);
+    let bar = progress::bar(jobs.len(), "adding noise", output);
     let tally = Mutex::new(Tally::default());
     let told = Mutex::new(Ok(()));
     let tell = |source: Option<&Job>, outcome: Result<Outcome, Error>| {
-        if let Some(complaint) = complaint(source, &outcome) {
-            bar.suspend(|| complain(complaint));
+        let mut complaints = complaint(source, &outcome);
+        if args.run.require_no_match {
+            complaints.extend(still_matching(source, &outcome));
         }
+        complaints.into_iter().for_each(|text| bar.suspend(|| complain(text)));
         if output.json {
             let line = line(source, &outcome).map_or(Ok(()), |line| bar.suspend(|| say(line)));
             let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,19 +62,16 @@ pub fn run(args: &Protect, output: &Output) -> Result<ExitCode, Failure> {
     for failure in failures {
         tell(None, Err(failure));
     }
-    let workers = args.run.jobs.map_or(0, usize::from);
-    batch::run(&engine, &jobs, args.run.what(), workers, &stop, |job, outcome| {
-        tell(Some(job), outcome);
-    })?;
+    batch::run(&engine, &jobs, course, &stop, |job, outcome| tell(Some(job), outcome))?;
     bar.finish_and_clear();
 
     let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
     told.into_inner().unwrap_or_else(PoisonError::into_inner)?;
-    let stopped = stop.load(Ordering::Relaxed);
+    let summary = tally.summary(&engine, course.run, start.elapsed());
+    let stopped = stop.load(Ordering::Relaxed) && summary.left() > 0;
     if !stopped && let Some(record) = record {
         record.finish();
     }
-    let summary = tally.summary(&engine, args.run.what(), start.elapsed());
     if output.json {
         say(json!({ "summary": summary }))?;
     } else if !output.quiet {
@@ -105,9 +103,17 @@ impl RunArgs {
             _ => Mode::New,
         }
     }
+}
 
-    fn what(&self) -> Run {
-        if self.dry_run { Run::Dry } else { Run::Write }
+impl Protect {
+    fn course(&self) -> Course {
+        // What an earlier run found out about its results is not kept: look again where it matters.
+        let look = self.run.require_no_match || self.write.copy_faceless;
+        Course {
+            run: if self.run.dry_run { Run::Dry } else { Run::Write },
+            existing: if look { Known::Checked } else { Known::Taken },
+            workers: self.run.jobs.map_or(0, usize::from),
+        }
     }
 }
 
@@ -127,14 +133,44 @@ fn stop_on_signal() -> anyhow::Result<Arc<AtomicBool>> {
 }
 
 /// What is said at once of a photo that is not as it should be.
-fn complaint(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Option<String> {
-    let name = || job.map_or(String::new(), |job| format!("{}: ", job.source().display()));
-    match outcome {
-        Err(error @ Error::NoFace) => Some(format!("not written: {}{error}", name())),
-        Err(error) => Some(format!("failed: {}{error}", name())),
-        Ok(Outcome::Copied(_)) => Some(format!("no face found: {}written without noise", name())),
-        Ok(_) => None,
-    }
+fn complaint(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Vec<String> {
+    let name = job.map_or(String::new(), |job| format!("{}: ", job.source().display()));
+    let text = match outcome {
+        Err(error @ Error::NoFace) => format!("not written: {name}{error}"),
+        // The message names the file itself.
+        Err(Error::Io { path, reason, what }) if job.is_some_and(|job| job.source() == path) => {
+            format!("failed: {name}{what} it: {reason}")
+        }
+        Err(error) => format!("failed: {name}{error}"),
+        Ok(Outcome::Copied(_)) => format!("no face found: {name}written without noise"),
+        Ok(Outcome::Existing(Some(compared))) if compared.faces.is_empty() => {
+            format!("no face found: {name}its result is there from an earlier run")
+        }
+        Ok(_) => return Vec::new(),
+    };
+    vec![text]
+}
+
+/// The faces of a photo that recognisers still match.
+fn still_matching(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Vec<String> {
+    let faces: Vec<&[Verdict]> = match outcome {
+        Ok(Outcome::Written(result)) => {
+            result.faces.iter().map(|face| face.recognisers.as_slice()).collect()
+        }
+        Ok(Outcome::Existing(Some(compared))) => compared.faces.iter().map(Vec::as_slice).collect(),
+        _ => return Vec::new(),
+    };
+    let name = job.map_or(String::new(), |job| job.target().display().to_string());
+    let complaint = |(number, verdicts): (usize, &[Verdict])| {
+        let matching = verdicts.iter().filter(|v| v.plain.matches);
+        let matching: Vec<&str> = matching.map(|v| words::recogniser(&v.name)).collect();
+        match verdicts {
+            [] => Some(format!("not checked: {name}: no recogniser could look at face {number}")),
+            _ if matching.is_empty() => None,
+            _ => Some(format!("still matches: {name}: face {number} ({})", matching.join(", "))),
+        }
+    };
+    (1..).zip(faces).filter_map(complaint).collect()
 }
 
 /// The JSON line of a photo; none for one that was not begun.
@@ -144,7 +180,7 @@ fn line(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Option<Value> {
         Ok(Outcome::Written(result)) => ("written", json!(result)),
         Ok(Outcome::Copied(result)) => ("copied", json!(result)),
         Ok(Outcome::Planned(seen)) => ("planned", json!(seen)),
-        Ok(Outcome::Existing) => ("existing", json!({})),
+        Ok(Outcome::Existing(compared)) => ("existing", json!({ "compared": compared })),
         Err(error @ Error::NoFace) => ("no-face", json!({ "error": error.to_string() })),
         Err(error) => ("failed", json!({ "error": error.to_string() })),
     };

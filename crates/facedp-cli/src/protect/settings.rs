@@ -61,8 +61,8 @@ fn secret(args: &Protect) -> Result<Secret, Failure> {
     Ok(match (args.seed, &args.key) {
         (Some(seed), _) => Secret::Seed(seed),
         (None, Some(path)) => Secret::Key(Key::read(path)?),
-        // Nothing is drawn, so that no key has to be made for it.
-        (None, None) if args.run.dry_run => Secret::Fresh,
+        // Nothing is drawn, so that no key has to be kept for it.
+        (None, None) if args.run.dry_run => Secret::Key(Key::generate()?),
         (None, None) => {
             let (key, made) = Key::usual()?;
             if let Some(path) = made {

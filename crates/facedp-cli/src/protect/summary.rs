@@ -7,10 +7,10 @@ use std::time::Duration;
 use facedp::metrics::psnr;
 use facedp::{Claim, Preset, Randomness};
 use facedp_engine::batch::{Outcome, Run};
-use facedp_engine::{Engine, Error, FaceReport, Protected};
+use facedp_engine::{Engine, Error, FaceReport, Protected, Verdict};
 use serde::Serialize;
 
-use crate::words::{count, decibels};
+use crate::words::{count, decibels, recogniser};
 
 /// What is kept of each photo while a run goes on.
 #[derive(Default)]
@@ -35,6 +35,8 @@ struct Counts {
     written: usize,
     copied: usize,
     existing: usize,
+    /// Those of them in which a look again found no face.
+    existing_faceless: usize,
     planned: usize,
     no_face: usize,
     failed: usize,
@@ -97,13 +99,19 @@ impl Tally {
             Ok(Outcome::Copied(result)) => {
                 self.counts.copied += 1;
                 self.add_result(result);
+                self.unchanged -= usize::from(result.unchanged); // nothing was to change
             }
             Ok(Outcome::Planned(seen)) => {
                 self.counts.planned += 1;
                 self.faces += seen.faces.len();
-                seen.metadata.iter().for_each(|name| *entry(&mut self.stripped, name) += 1);
+                seen.stripped.iter().for_each(|name| *entry(&mut self.stripped, name) += 1);
             }
-            Ok(Outcome::Existing) => self.counts.existing += 1,
+            Ok(Outcome::Existing(compared)) => {
+                self.counts.existing += 1;
+                let faces = compared.as_ref().map(|compared| &compared.faces);
+                self.counts.existing_faceless += usize::from(faces.is_some_and(Vec::is_empty));
+                faces.into_iter().flatten().for_each(|verdicts| self.add_verdicts(verdicts));
+            }
             Ok(Outcome::Stopped) => self.counts.stopped += 1,
             Err(Error::NoFace) => self.counts.no_face += 1,
             Err(error) => {
@@ -128,8 +136,12 @@ impl Tally {
             self.decibels.push(quality.psnr.unwrap_or(f64::INFINITY));
             self.ssims.extend(quality.ssim);
         }
-        self.unchecked += usize::from(face.recognisers.is_empty());
-        for verdict in &face.recognisers {
+        self.add_verdicts(&face.recognisers);
+    }
+
+    fn add_verdicts(&mut self, verdicts: &[Verdict]) {
+        self.unchecked += usize::from(verdicts.is_empty());
+        for verdict in verdicts {
             let known = self.recognisers.iter().position(|r| r.name == verdict.name);
             let at = known.unwrap_or_else(|| {
                 let name = verdict.name.clone();
@@ -145,7 +157,6 @@ impl Tally {
     pub fn summary(self, engine: &Engine, run: Run, time: Duration) -> Summary {
         let terms = engine.terms();
         let of_mean = |values: &[f64]| mean(values).and_then(|mse| psnr(mse, 255.0));
-        let results = self.counts.written + self.counts.copied;
         Summary {
             counts: self.counts,
             faces: self.faces,
@@ -155,7 +166,7 @@ impl Tally {
             psnr_expected: of_mean(&self.expected),
             psnr_median: median(self.decibels).filter(|d| d.is_finite()),
             ssim_mean: mean(&self.ssims),
-            unchanged: self.unchanged as f64 / results.max(1) as f64,
+            unchanged: self.unchanged as f64 / self.counts.written.max(1) as f64,
             stripped: self.stripped,
             notes: self.notes,
             recognisers: self.recognisers,
@@ -193,7 +204,8 @@ impl Summary {
 
     /// Whether every photo had a face and was written.
     pub fn all_well(&self) -> bool {
-        self.counts.failed + self.counts.no_face + self.counts.copied == 0 && self.left() == 0
+        let Counts { failed, no_face, copied, existing_faceless, .. } = self.counts;
+        failed + no_face + copied + existing_faceless == 0 && self.left() == 0
     }
 
     /// Whether a recogniser still matches any face, or there is one that none could look at.
@@ -201,9 +213,10 @@ impl Summary {
         self.unchecked > 0 || self.recognisers.iter().any(|r| r.still_match > 0)
     }
 
-    /// The summary for people. The last line says what may be claimed.
+    /// The summary for people. The last line says what may be claimed, if noise was added.
     pub fn in_words(&self, folder: &Path) -> String {
-        let Counts { written, copied, existing, planned, no_face, failed, stopped } = self.counts;
+        let Counts { written, copied, existing, planned, no_face, failed, stopped, .. } =
+            self.counts;
         let all = written + copied + existing + planned + no_face + failed + stopped;
         let method = match (self.method, self.epsilon) {
             (Some(method), Some(epsilon)) => format!("{method}, epsilon {epsilon} a face"),
@@ -227,7 +240,8 @@ impl Summary {
         }];
         let mut add = |name: &str, text: String| lines.push(format!("{name:<14} {text}"));
         if existing > 0 {
-            add("done before", format!("{} there already", count(existing, "result")));
+            let results = count(existing, "result");
+            add("done before", format!("{results} there already, taken as they are"));
         }
         if no_face > 0 {
             let remedy = "not written: mark faces with --box, or pass --copy-faceless";
@@ -246,9 +260,20 @@ impl Summary {
         for (note, photos) in &self.notes {
             add("note", format!("{note} ({photos})"));
         }
-        if self.dry || self.faces == 0 {
-            return lines.join("\n");
+        if self.faces > 0 && !self.dry {
+            self.describe_faces(&mut add);
         }
+        if self.checked && !self.dry && self.method.is_some() {
+            add("check", self.check_in_words());
+        }
+        if self.method.is_some() {
+            add("claim", self.claim.in_words().to_owned());
+        }
+        lines.join("\n")
+    }
+
+    /// How much faces were changed.
+    fn describe_faces(&self, add: &mut impl FnMut(&str, String)) {
         add(
             "psnr_mean_mse",
             format!("{} (the noise as drawn)", decibels(self.psnr_mean_mse, "no noise drawn")),
@@ -259,22 +284,14 @@ impl Summary {
             let small = "faces too small".to_owned();
             add("mean SSIM", self.ssim_mean.map_or(small, |ssim| format!("{ssim:.5}")));
         }
-        let equal = 100.0 * self.unchanged;
-        add(
-            "unchanged",
-            format!("{equal:.1} % have no sample changed: all noise was rounded away"),
-        );
+        let written = self.counts.written;
+        let equal = (self.unchanged * written as f64).round();
+        let photos = count(written, "photo");
+        add("unchanged", format!("{equal} of {photos} (where all noise was rounded away)"));
         if self.randomness == Some(Randomness::Experiment) {
-            add(
-                "experiment",
-                "seeded noise: whoever knows the seed can take it off again".to_owned(),
-            );
+            let warning = "seeded noise: whoever knows the seed can take it off again";
+            add("experiment", warning.to_owned());
         }
-        if self.checked {
-            add("check", self.check_in_words());
-        }
-        add("claim", self.claim.in_words().to_owned());
-        lines.join("\n")
     }
 
     /// Whether recognisers still match, in plain words.
@@ -284,7 +301,7 @@ impl Summary {
         }
         let phrase = |(number, r): (usize, &Matches)| {
             let Matches { name, faces, still_match } = r;
-            let name = if name == "sface" { "SFace" } else { name };
+            let name = recogniser(name);
             let what = if number == 0 { " faces still match their original" } else { "" };
             format!("{name}: {still_match} of {faces}{what}")
         };

@@ -74,7 +74,12 @@ impl Job {
             } else {
                 match mode {
                     Mode::Replace => State::Open,
-                    Mode::Resume if target.exists() => State::Done,
+                    // A result without the receipt that is asked for is made again: the same bytes.
+                    Mode::Resume
+                        if target.exists() && receipt.as_ref().is_none_or(|r| r.exists()) =>
+                    {
+                        State::Done
+                    }
                     Mode::Resume => State::Open,
                     Mode::New => existing.map_or(State::Open, |path| {
                         State::Refused(format!(
@@ -111,8 +116,8 @@ impl Job {
 
     pub(super) fn existing(&self) -> Existing {
         match self.mode {
-            Mode::Replace => Existing::Replace,
-            Mode::New | Mode::Resume => Existing::Keep,
+            Mode::Replace | Mode::Resume => Existing::Replace,
+            Mode::New => Existing::Keep,
         }
     }
 }

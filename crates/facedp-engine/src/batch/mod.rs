@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use facedp_nets::Workspace;
 use rayon::prelude::*;
 
-use crate::engine::{Engine, Protected, Seen};
+use crate::engine::{Compared, Engine, Protected, Seen};
 use crate::error::{Error, Result};
 use crate::files::{self, Existing, Readers};
 
@@ -24,8 +24,8 @@ pub enum Outcome {
     Written(Protected),
     /// It has no face, and was written without noise.
     Copied(Protected),
-    /// Its result is there from an earlier run.
-    Existing,
+    /// Its result is there from an earlier run; what recognisers say of it, if they were asked.
+    Existing(Option<Compared>),
     /// Nothing was written: this is what would be done.
     Planned(Seen),
     /// The run was stopped before it was its turn.
@@ -41,18 +41,37 @@ pub enum Run {
     Dry,
 }
 
-/// Does all jobs on so many threads (0: one per core), and tells of each as soon as it is done, on
+/// What becomes of results that are there from an earlier run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    /// They are taken as they are.
+    Taken,
+    /// Recognisers look at them again.
+    Checked,
+}
+
+/// How a run goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Course {
+    /// What it does.
+    pub run: Run,
+    /// What becomes of results that are there.
+    pub existing: Known,
+    /// Number of threads; 0 for one per core.
+    pub workers: usize,
+}
+
+/// Does all jobs, and tells of each as soon as it is done, on
 /// the thread that did it. Once `stop` is set, photos in hand are finished and no other is begun.
 pub fn run(
     engine: &Engine,
     jobs: &[Job],
-    run: Run,
-    workers: usize,
+    course: Course,
     stop: &AtomicBool,
     tell: impl Fn(&Job, Result<Outcome>) + Sync,
 ) -> Result<()> {
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(workers)
+        .num_threads(course.workers)
         .build()
         .map_err(|e| Error::Refused(format!("worker threads: {e}")))?;
     // Memory of the networks, handed from photo to photo.
@@ -63,7 +82,7 @@ pub fn run(
         }
         let taken = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut work = taken.unwrap_or_default();
-        let tried = catch_unwind(AssertUnwindSafe(|| work_on(engine, job, run, &mut work)));
+        let tried = catch_unwind(AssertUnwindSafe(|| work_on(engine, job, course, &mut work)));
         let outcome = match tried {
             Ok(outcome) => {
                 spare.lock().unwrap_or_else(PoisonError::into_inner).push(work);
@@ -81,13 +100,19 @@ pub fn run(
     Ok(())
 }
 
-fn work_on(engine: &Engine, job: &Job, run: Run, work: &mut Workspace) -> Result<Outcome> {
+fn work_on(engine: &Engine, job: &Job, course: Course, work: &mut Workspace) -> Result<Outcome> {
+    let Course { run, existing, .. } = course;
     match job.state() {
         job::State::Refused(reason) => return Err(Error::Refused(reason.clone())),
-        job::State::Done => return Ok(Outcome::Existing),
-        job::State::Open => {}
+        job::State::Done if existing == Known::Taken => return Ok(Outcome::Existing(None)),
+        job::State::Done | job::State::Open => {}
     }
-    let file = files::read(job.source(), engine.options().limits.file_bytes)?;
+    let most = engine.options().limits.file_bytes;
+    let file = files::read(job.source(), most)?;
+    if *job.state() == job::State::Done {
+        let compared = engine.compare(&file, &files::read(job.target(), most)?, work)?;
+        return Ok(Outcome::Existing(Some(compared)));
+    }
     if run == Run::Dry {
         return engine.look(&file, work).map(Outcome::Planned);
     }

@@ -3,11 +3,13 @@
 //! It keeps two runs out of one folder, and a run from going on with other options than it began
 //! with. What a killed run left unfinished is removed when it is resumed.
 
+use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use super::Mode;
+use super::{Job, Mode};
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files::remove_unfinished;
 
@@ -23,22 +25,20 @@ pub struct Record {
 }
 
 impl Record {
-    /// Begins a run, or goes on with one, in an output folder. `description` is what must be the same
-    /// for a run to be resumed; `others` are folders that the run writes to besides.
-    pub fn begin(folder: &Path, others: &[PathBuf], description: &str, mode: Mode) -> Result<Self> {
+    /// Begins a run, or goes on with one, in an output folder. An engine of another name cannot go on
+    /// with a run.
+    pub fn begin(folder: &Path, jobs: &[Job], engine: &Engine, mode: Mode) -> Result<Self> {
+        let description = engine.name();
         let refused = |problem: &str| Error::Refused(format!("{}: {problem}", folder.display()));
         let made_folder = !folder.exists();
         fs::create_dir_all(folder).map_err(Error::io("cannot write", folder))?;
         let path = folder.join(NAME);
         let failed = || Error::io("cannot write", &path);
         let mut options = File::options();
-        let mut file = options
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(failed())?;
+        options.read(true).write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&path).map_err(failed())?;
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(refused("another run is writing to this folder: wait for it to end"));
         }
@@ -60,11 +60,9 @@ impl Record {
             }
             Mode::Resume | Mode::Replace => {}
         }
-        for folder in std::iter::once(folder).chain(others.iter().map(PathBuf::as_path)) {
-            if folder.is_dir() {
-                remove_unfinished(folder)?;
-            }
-        }
+        let files = jobs.iter().flat_map(|job| [Some(job.target()), job.receipt()]);
+        let folders: HashSet<&Path> = files.flatten().filter_map(Path::parent).collect();
+        folders.into_iter().try_for_each(remove_unfinished)?;
         let mut write = || -> std::io::Result<()> {
             file.set_len(0)?;
             file.rewind()?;
@@ -86,8 +84,9 @@ impl Record {
     /// nothing. Without this call the run can be resumed.
     pub fn finish(self) {
         let Self { folder, file, made_folder } = self;
-        drop(file);
+        // Locked until it is gone, or another run could lock what is about to be removed.
         fs::remove_file(folder.join(NAME)).ok();
+        drop(file);
         if made_folder {
             fs::remove_dir(folder).ok(); // fails if there is anything in it
         }

@@ -97,6 +97,10 @@ impl<'a> Head<'a> {
         let mut image = DynamicImage::from_decoder(self.decoder).map_err(damaged)?;
         if let Some(turn) = wrapping.exif.as_deref().and_then(Orientation::from_exif_chunk) {
             image.apply_orientation(turn);
+            use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
+            if matches!(turn, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH) {
+                wrapping.compression = wrapping.compression.turned();
+            }
         }
         let (width, height) = (image.width() as usize, image.height() as usize);
         let (channels, samples) = match image {

@@ -13,7 +13,7 @@ use jpeg_encoder::{
     ChromaSubsamplingMethod, ColorType, Encoder, QuantizationTableType, SamplingFactor,
 };
 
-use super::container::{Compression, XMP_KEYWORD};
+use super::container::{Compression, Wrapping, XMP_KEYWORD};
 use super::exif::Exif;
 use super::{Format, Photo, Sample, Samples};
 use crate::error::{Error, Result};
@@ -56,6 +56,8 @@ const DEFAULT_QUALITY: u8 = 92;
 /// The longest sides that formats hold.
 const MOST_JPEG: usize = 65_535;
 const MOST_WEBP: usize = 16_383;
+/// The longest XMP packet that is kept: what a segment of a JPEG file holds.
+const MOST_XMP: usize = 65_000;
 /// Words of XMP packets that hold pictures, or that would turn an upright picture again.
 const XMP_LEFT_OUT: [&[u8]; 5] =
     [b"xmpGImg:", b"GImage:", b"GDepth:", b"Thumbnails", b"tiff:Orientation"];
@@ -72,7 +74,7 @@ impl Photo {
     pub fn encode(&self, how: &Encoding) -> Result<Encoded> {
         let format = how.format.unwrap_or(self.wrapping.format);
         let mut notes = self.wrapping.notes.clone();
-        let (kept, names) = self.kept(format, how.metadata);
+        let (kept, stripped) = self.kept(format, how.metadata);
         let deep = matches!(self.samples, Samples::Sixteen(_));
         if deep && format != Format::Png {
             notes.push(format!("16 bits became 8, since {format} has no more"));
@@ -80,31 +82,47 @@ impl Photo {
         if self.has_alpha() && format == Format::Jpeg {
             notes.push("transparent parts became white, since JPEG has none".to_owned());
         }
+        if let (Format::Jpeg, Compression::Jpeg(tables)) = (format, &self.wrapping.compression)
+            && !tables.keeps_sampling()
+        {
+            notes.push("colours are sampled less coarsely than they were".to_owned());
+        }
+        if format == Format::WebP && !self.has_colour() && self.wrapping.profile.is_some() {
+            notes.push("the profile of grey levels was left out, since WebP has none".to_owned());
+        }
         let file = match format {
             Format::Jpeg => self.to_jpeg(how.jpeg_quality, &kept)?,
             Format::Png => self.to_png(kept)?,
             Format::WebP => self.to_webp(kept)?,
         };
-        let stripped = self.wrapping.found.iter().filter(|name| !names.contains(name)).cloned();
-        Ok(Encoded { file, format, stripped: stripped.collect(), notes })
+        Ok(Encoded { file, format, stripped, notes })
     }
 
-    /// What of the metadata is written, and its names.
+    /// The metadata that encoding will leave out.
+    pub fn stripped(&self, how: &Encoding) -> Vec<String> {
+        self.kept(how.format.unwrap_or(self.wrapping.format), how.metadata).1
+    }
+
+    /// What of the metadata is written, and the names of what is not.
     fn kept(&self, format: Format, metadata: Metadata) -> (Kept, Vec<String>) {
+        let Wrapping { found, exif, xmp, .. } = &self.wrapping;
         if metadata == Metadata::Strip {
-            return (Kept::default(), Vec::new());
+            return (Kept::default(), found.clone());
         }
-        let exif = self.wrapping.exif.as_deref().and_then(Exif::read).and_then(|e| e.safe_copy());
-        let (exif, names) = exif.unzip();
-        let mut names: Vec<String> = names.into_iter().flatten().map(str::to_owned).collect();
-        let unsafe_to_keep = |xmp: &[u8]| {
-            XMP_LEFT_OUT.iter().any(|word| xmp.windows(word.len()).any(|part| part == *word))
+        let exif = exif.as_deref().and_then(Exif::read).map(|exif| exif.safe_copy());
+        let (exif, mut names) =
+            exif.map_or((None, Vec::new()), |(exif, names)| (Some(exif), names));
+        let fit_to_keep = |xmp: &&Vec<u8>| {
+            let named = |word: &&[u8]| xmp.windows(word.len()).any(|part| part == *word);
+            // In another encoding the words could not be seen.
+            let plain = std::str::from_utf8(xmp).is_ok_and(|text| !text.contains('\0'));
+            xmp.len() <= MOST_XMP && plain && !XMP_LEFT_OUT.iter().any(named)
         };
         // WebP's encoders place no XMP.
-        let xmp = self.wrapping.xmp.clone();
-        let xmp = xmp.filter(|xmp| format != Format::WebP && !unsafe_to_keep(xmp));
-        names.extend(xmp.as_ref().map(|_| "XMP".to_owned()));
-        (Kept { exif, xmp }, names)
+        let xmp = xmp.as_ref().filter(|_| format != Format::WebP).filter(fit_to_keep).cloned();
+        names.extend(xmp.as_ref().map(|_| "XMP"));
+        let stripped = found.iter().filter(|name| !names.contains(&name.as_str()));
+        (Kept { exif, xmp }, stripped.cloned().collect())
     }
 
     fn to_jpeg(&self, quality: Option<u8>, kept: &Kept) -> Result<Vec<u8>> {
@@ -223,11 +241,12 @@ impl Photo {
             coded.map_err(|e| failed(e.to_string()))?;
             file
         };
-        if self.wrapping.profile.is_none() && kept.exif.is_none() {
+        let profile = self.wrapping.profile.clone().filter(|_| self.has_colour());
+        if profile.is_none() && kept.exif.is_none() {
             return Ok(file);
         }
         let mut webp = WebP::from_bytes(file.into()).map_err(|e| failed(e.to_string()))?;
-        webp.set_icc_profile(self.wrapping.profile.clone().map(Bytes::from));
+        webp.set_icc_profile(profile.map(Bytes::from));
         webp.set_exif(kept.exif.map(Bytes::from));
         Ok(webp.encoder().bytes().to_vec())
     }

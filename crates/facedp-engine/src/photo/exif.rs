@@ -1,9 +1,8 @@
 //! EXIF blocks: what is in them, and a copy that is safe to keep.
-
-use std::io::Cursor;
-
-use exif::experimental::Writer;
-use exif::{Context, Field, In, Reader, Tag, Value};
+//!
+//! A block is a TIFF structure of a few directories (IFDs). They are read here and not by a library,
+//! since those follow every pointer: a block of 10 kB can then make gigabytes of entries
+//! (kamadak-exif 0.6.1 does). Each directory is read once, up to a limit.
 
 /// What an EXIF block is called in lists of metadata.
 pub(super) const NAME: &str = "EXIF";
@@ -11,50 +10,192 @@ const GPS: &str = "GPS position";
 const THUMBNAIL: &str = "thumbnail";
 const MAKER_NOTES: &str = "maker notes";
 
+/// The most entries of a directory and bytes of a value that are looked at.
+const MOST_ENTRIES: usize = 200;
+const MOST_BYTES: usize = 1000;
+
+const ORIENTATION: u16 = 0x0112;
+const EXIF_POINTER: u16 = 0x8769;
+const GPS_POINTER: u16 = 0x8825;
+const MAKER_NOTE: u16 = 0x927c;
+
+/// Tags that are kept on request: who, when, with which camera and settings. Everything else could
+/// hold a picture, or is not known well enough to say that it does not.
+const KEPT_MAIN: [u16; 10] =
+    [0x010e, 0x010f, 0x0110, 0x011a, 0x011b, 0x0128, 0x0131, 0x0132, 0x013b, 0x8298];
+#[rustfmt::skip]
+const KEPT_EXIF: [u16; 42] = [
+    0x829a, 0x829d, 0x8822, 0x8827, 0x8830, 0x9000, 0x9003, 0x9004, 0x9010, 0x9011, 0x9012, 0x9201,
+    0x9202, 0x9203, 0x9204, 0x9205, 0x9206, 0x9207, 0x9208, 0x9209, 0x920a, 0x9290, 0x9291, 0x9292,
+    0xa001, 0xa20e, 0xa20f, 0xa210, 0xa217, 0xa402, 0xa403, 0xa404, 0xa405, 0xa406, 0xa408, 0xa409,
+    0xa40a, 0xa430, 0xa431, 0xa432, 0xa433, 0xa434,
+];
+/// All of the position: place, height, time, speed, direction.
+const LAST_GPS: u16 = 0x001f;
+
 /// A parsed EXIF block.
-pub(super) struct Exif(exif::Exif);
+pub(super) struct Exif {
+    little_endian: bool,
+    main: Vec<Entry>,
+    exif: Vec<Entry>,
+    gps: Vec<Entry>,
+    has_thumbnail: bool,
+    has_maker_notes: bool,
+}
+
+/// One entry of a directory; its value in the block's byte order.
+struct Entry {
+    tag: u16,
+    kind: u16,
+    count: u32,
+    value: Vec<u8>,
+}
+
+/// The block and its byte order.
+#[derive(Clone, Copy)]
+struct Reader<'a> {
+    block: &'a [u8],
+    little_endian: bool,
+}
+
+impl Reader<'_> {
+    fn short(self, at: usize) -> Option<u16> {
+        let bytes = self.block.get(at..at.checked_add(2)?)?.try_into().ok()?;
+        Some(if self.little_endian { u16::from_le_bytes(bytes) } else { u16::from_be_bytes(bytes) })
+    }
+
+    fn long(self, at: usize) -> Option<u32> {
+        let bytes = self.block.get(at..at.checked_add(4)?)?.try_into().ok()?;
+        Some(if self.little_endian { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) })
+    }
+
+    /// The entries of a directory, and where the next one lies (0: nowhere).
+    fn directory(self, at: usize) -> Option<(Vec<Entry>, u32)> {
+        let count = usize::from(self.short(at)?);
+        let first = at + 2;
+        let entries = (0..count.min(MOST_ENTRIES)).filter_map(|n| self.entry(first + 12 * n));
+        Some((entries.collect(), self.long(first + 12 * count).unwrap_or(0)))
+    }
+
+    /// An entry; none if it is damaged. Values that are too long are left empty.
+    fn entry(self, at: usize) -> Option<Entry> {
+        let (tag, kind, count) = (self.short(at)?, self.short(at + 2)?, self.long(at + 4)?);
+        let size = match kind {
+            1 | 2 | 6 | 7 => 1,
+            3 | 8 => 2,
+            4 | 9 | 11 => 4,
+            5 | 10 | 12 => 8,
+            _ => return None,
+        };
+        let length = (count as usize).checked_mul(size)?;
+        let start = if length <= 4 { at + 8 } else { self.long(at + 8)? as usize };
+        let value = self.block.get(start..start.checked_add(length)?)?;
+        let value = if length <= MOST_BYTES { value.to_vec() } else { Vec::new() };
+        Some(Entry { tag, kind, count, value })
+    }
+}
 
 impl Exif {
     /// Parses what can be parsed.
     pub fn read(block: &[u8]) -> Option<Self> {
-        let mut reader = Reader::new();
-        reader.continue_on_error(true);
-        let parsed = reader.read_raw(block.to_vec());
-        parsed.or_else(|error| error.distill_partial_result(|_| ())).ok().map(Self)
+        let little_endian = match block.get(..4)? {
+            b"II*\0" => true,
+            b"MM\0*" => false,
+            _ => return None,
+        };
+        let reader = Reader { block, little_endian };
+        let (main, next) = reader.directory(reader.long(4)? as usize)?;
+        let below = |pointer: u16| {
+            let entry = main.iter().find(|e| e.tag == pointer && e.value.len() == 4)?;
+            let at = Reader { block: &entry.value, ..reader }.long(0)?;
+            reader.directory(at as usize).map(|(entries, _)| entries)
+        };
+        let exif = below(EXIF_POINTER).unwrap_or_default();
+        let gps = below(GPS_POINTER).unwrap_or_default();
+        let has_maker_notes = exif.iter().any(|e| e.tag == MAKER_NOTE);
+        Some(Self { little_endian, main, exif, gps, has_thumbnail: next != 0, has_maker_notes })
     }
 
     /// Parts that a user should hear of.
     pub fn parts(&self) -> impl Iterator<Item = &'static str> {
-        let has = |test: fn(&Field) -> bool| self.0.fields().any(test);
         [
-            (has(|f| f.tag.context() == Context::Gps), GPS),
-            (has(|f| f.ifd_num != In::PRIMARY), THUMBNAIL),
-            (has(|f| f.tag == Tag::MakerNote), MAKER_NOTES),
+            (!self.gps.is_empty(), GPS),
+            (self.has_thumbnail, THUMBNAIL),
+            (self.has_maker_notes, MAKER_NOTES),
         ]
         .into_iter()
         .filter_map(|(present, name)| present.then_some(name))
     }
 
-    /// The block written anew from its known fields, upright, and the parts it still has. Thumbnail
-    /// and maker notes, which hold pictures of the original face, are never taken over.
-    pub fn safe_copy(&self) -> Option<(Vec<u8>, Vec<&'static str>)> {
-        let upright =
-            Field { tag: Tag::Orientation, ifd_num: In::PRIMARY, value: Value::Short(vec![1]) };
-        let wanted = |field: &&Field| {
-            field.ifd_num == In::PRIMARY && ![Tag::MakerNote, Tag::Orientation].contains(&field.tag)
+    /// The block written anew from the fields that are kept, upright, and the parts it still has.
+    pub fn safe_copy(&self) -> (Vec<u8>, Vec<&'static str>) {
+        let chosen = |entries: &[Entry], keep: &dyn Fn(u16) -> bool| {
+            let mut chosen: Vec<(u16, u16, u32, Vec<u8>)> = Vec::new();
+            for entry in entries.iter().filter(|e| keep(e.tag) && !e.value.is_empty()) {
+                if chosen.iter().all(|(tag, ..)| *tag != entry.tag) {
+                    chosen.push((entry.tag, entry.kind, entry.count, entry.value.clone()));
+                }
+            }
+            chosen
         };
-        let mut writer = Writer::new();
-        writer.push_field(&upright);
-        let mut seen = Vec::new();
-        for field in self.0.fields().filter(wanted) {
-            if !seen.contains(&field.tag) {
-                seen.push(field.tag);
-                writer.push_field(field);
+        let mut main = chosen(&self.main, &|tag| KEPT_MAIN.contains(&tag));
+        let exif = chosen(&self.exif, &|tag| KEPT_EXIF.contains(&tag));
+        let gps = chosen(&self.gps, &|tag| tag <= LAST_GPS);
+        main.push((ORIENTATION, 3, 1, self.short(1).to_vec()));
+        for (pointer, entries) in [(EXIF_POINTER, &exif), (GPS_POINTER, &gps)] {
+            if !entries.is_empty() {
+                main.push((pointer, 4, 1, vec![0; 4])); // set below
             }
         }
-        let mut block = Cursor::new(Vec::new());
-        writer.write(&mut block, self.0.little_endian()).ok()?;
+        let mut block = if self.little_endian { b"II*\0".to_vec() } else { b"MM\0*".to_vec() };
+        block.extend(self.long(8));
+        let places = self.write(&mut block, main);
+        for (pointer, entries) in [(EXIF_POINTER, exif), (GPS_POINTER, gps)] {
+            if let Some((_, place)) = places.iter().find(|(tag, _)| *tag == pointer) {
+                let at = self.long(block.len() as u32);
+                block[*place..place + 4].copy_from_slice(&at);
+                self.write(&mut block, entries);
+            }
+        }
         let kept = self.parts().filter(|part| *part == GPS);
-        Some((block.into_inner(), std::iter::once(NAME).chain(kept).collect()))
+        (block, std::iter::once(NAME).chain(kept).collect())
+    }
+
+    /// Appends a directory with its values. Returns where each entry's value field lies.
+    fn write(
+        &self,
+        block: &mut Vec<u8>,
+        mut entries: Vec<(u16, u16, u32, Vec<u8>)>,
+    ) -> Vec<(u16, usize)> {
+        entries.sort_by_key(|(tag, ..)| *tag);
+        let mut after = block.len() + 2 + 12 * entries.len() + 4;
+        let mut places = Vec::new();
+        block.extend(self.short(entries.len() as u16));
+        for (tag, kind, count, value) in &entries {
+            block.extend(self.short(*tag));
+            block.extend(self.short(*kind));
+            block.extend(self.long(*count));
+            places.push((*tag, block.len()));
+            if value.len() <= 4 {
+                block.extend(value.iter().copied().chain([0; 4]).take(4));
+            } else {
+                block.extend(self.long(after as u32));
+                after += value.len().next_multiple_of(2);
+            }
+        }
+        block.extend(self.long(0));
+        for (.., value) in entries.iter().filter(|(.., value)| value.len() > 4) {
+            block.extend(value);
+            block.extend(vec![0; value.len() % 2]);
+        }
+        places
+    }
+
+    fn short(&self, value: u16) -> [u8; 2] {
+        if self.little_endian { value.to_le_bytes() } else { value.to_be_bytes() }
+    }
+
+    fn long(&self, value: u32) -> [u8; 4] {
+        if self.little_endian { value.to_le_bytes() } else { value.to_be_bytes() }
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct Tables {
     /// Luma samples to a chroma sample, across and down.
     pub sampling: (u8, u8),
     pub progressive: bool,
+    /// Whether bytes follow the end of the picture: a video, a further picture.
+    pub has_trailer: bool,
 }
 
 impl Tables {
@@ -48,9 +50,9 @@ impl Tables {
         // All that follows the first scan's header: the decoder would fill up what is missing.
         let coded = jpeg.segments().last().map_or(0, |s| s.len_with_entropy() - s.len());
         let coded = &file[file.len() - coded..];
-        if !coded.windows(2).rev().any(|pair| pair == [0xff, markers::EOI]) {
-            return Err(damaged("the file is cut off: it has no end marker"));
-        }
+        let end = coded.windows(2).position(|pair| pair == [0xff, markers::EOI]);
+        let end = end.ok_or_else(|| damaged("the file is cut off: it has no end marker"))?;
+        let has_trailer = coded[end + 2..].iter().any(|byte| *byte != 0);
         // Sampling factors in one byte, and number of the quantisation table, of a component.
         let component = |n: usize| {
             let at = 6 + 3 * n;
@@ -65,7 +67,21 @@ impl Tables {
             chroma: tables[chroma],
             sampling: (ratio(across, chroma_across), ratio(down, chroma_down)),
             progressive,
+            has_trailer,
         })
+    }
+
+    /// The same for the picture turned by a quarter: rows become columns.
+    pub fn turned(self) -> Self {
+        let swap = |table: [u16; 64]| std::array::from_fn(|i| table[8 * (i % 8) + i / 8]);
+        let (across, down) = self.sampling;
+        Self { luma: swap(self.luma), chroma: swap(self.chroma), sampling: (down, across), ..self }
+    }
+
+    /// Whether the encoder has that subsampling.
+    pub fn keeps_sampling(&self) -> bool {
+        let (across, down) = self.sampling;
+        across <= 2 && down <= 2
     }
 
     /// The nearest subsampling that the encoder has and every decoder reads.

@@ -190,6 +190,21 @@ impl Photo {
         plane
     }
 
+    /// A region as a photo of its own.
+    pub fn crop(&self, region: Region) -> Self {
+        let rows = (region.y..region.y + region.height).map(|y| self.span(y, region.columns()));
+        let samples = match &self.samples {
+            Samples::Eight(all) => {
+                Samples::Eight(rows.flat_map(|row| &all[row]).copied().collect())
+            }
+            Samples::Sixteen(all) => {
+                Samples::Sixteen(rows.flat_map(|row| &all[row]).copied().collect())
+            }
+        };
+        let Region { width, height, .. } = region;
+        Self { width, height, channels: self.channels, samples, wrapping: self.wrapping.bare() }
+    }
+
     /// A region in colour, 8 bits a sample, as networks take it.
     pub fn picture(&self, region: Region) -> Result<Picture> {
         let mut rgb = Vec::with_capacity(3 * region.width * region.height);

@@ -113,6 +113,13 @@ fn mend_checksums(file: &mut [u8]) {
     }
 }
 
+/// A chunk of a PNG file, with its checksum.
+pub fn png_chunk(kind: &[u8; 4], contents: &[u8]) -> Vec<u8> {
+    let covered = [kind, contents].concat();
+    let length = (contents.len() as u32).to_be_bytes();
+    [&length, covered.as_slice(), &crc(&covered).to_be_bytes()].concat()
+}
+
 fn crc(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;
     for byte in bytes {

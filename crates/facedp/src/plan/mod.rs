@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use rand_core::CryptoRng;
 
-use crate::basis::Transform;
+use crate::basis::{Basis, Transform};
 use crate::budget::{Problem, Scales};
 use crate::error::{Error, Result};
 use crate::features::FeatureModel;
@@ -156,6 +156,22 @@ impl Plan {
     /// The method.
     pub fn method(&self) -> &Method {
         &self.method
+    }
+
+    /// Everything that decides the law of its noise, in a line. Plans that are the same have the same
+    /// name, whatever their method is called. Keyed noise follows from it: a test holds it fixed.
+    pub fn name(&self) -> String {
+        let Method { basis, ranking, solver, features, epsilon, geometric_p, sensitivity, .. } =
+            self.method;
+        let basis = match basis {
+            Basis::Haar { levels: None } => Basis::Haar { levels: Some(self.model.side().ilog2()) },
+            other => other,
+        };
+        let (epsilon, model) = (epsilon.get(), self.model.hash());
+        format!(
+            "plan 1: {basis:?}, {ranking}, {solver:?}, {features} features, epsilon {epsilon:?}, p \
+             {geometric_p:?}, {sensitivity}, model {model}"
+        )
     }
 
     /// The model.
