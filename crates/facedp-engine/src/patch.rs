@@ -19,7 +19,7 @@ const CHIP_SIDE: f32 = 128.0;
 pub enum Patch {
     /// An upright square: the picture is a face crop.
     Square(Region),
-    /// A face, aligned by its landmarks: from photo to a chip of [`CHIP_SIDE`] pixels.
+    /// A face, aligned by its landmarks: from photo to a chip of 128 pixels.
     Face(Similarity),
 }
 
