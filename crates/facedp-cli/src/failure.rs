@@ -28,6 +28,12 @@ impl From<facedp_engine::Error> for Failure {
     }
 }
 
+impl From<facedp_eval::Error> for Failure {
+    fn from(error: facedp_eval::Error) -> Self {
+        Failure::Work(error.into())
+    }
+}
+
 impl Failure {
     /// A usage error in the words of `error`.
     pub fn usage(error: impl Into<anyhow::Error>) -> Self {

@@ -1,11 +1,13 @@
 //! A progress bar on standard error, shown only to somebody who looks at a terminal.
 
+use std::borrow::Cow;
+
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::Output;
 
 /// A bar over `count` steps.
-pub fn bar(count: usize, what: &'static str, output: &Output) -> ProgressBar {
+pub fn bar(count: usize, what: impl Into<Cow<'static, str>>, output: &Output) -> ProgressBar {
     if output.quiet {
         return ProgressBar::hidden();
     }

@@ -7,11 +7,11 @@ use anyhow::{Context, anyhow};
 use facedp::{FeatureModel, Plane, TrainingSet};
 use facedp_engine::files::{self, Existing, Readers};
 use facedp_engine::{Eyes, Patch, Workspace};
+use facedp_eval::dataset;
 use rayon::prelude::*;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
-use crate::args::{Identities, Output, Train};
+use crate::args::{Output, Train};
 use crate::failure::{Failure, complain, say};
 use crate::{photo, progress};
 
@@ -39,7 +39,11 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
     if args.output.exists() && !args.force {
         return Err(anyhow!("{path} exists already: choose another name or pass --force").into());
     }
-    let pictures = list(&args.dir, args.identities)?;
+    let people = dataset::people(&args.dir, args.identities.half())?;
+    let pictures: Vec<(&str, &PathBuf)> = people
+        .iter()
+        .flat_map(|person| person.pictures.iter().map(|path| (person.name.as_str(), path)))
+        .collect();
     files::require_writable(&args.output)?; // before an hour of work, not after it
     let eyes = if args.aligned { None } else { Some(Eyes::detector_only()?) };
     let bar = progress::bar(pictures.len(), "reading", output);
@@ -96,36 +100,6 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
         ))?;
     }
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Every picture of the chosen people, with the person's name.
-fn list(dir: &Path, identities: Identities) -> anyhow::Result<Vec<(String, PathBuf)>> {
-    let mut pictures = Vec::new();
-    for folder in files::entries(dir)?.into_iter().filter(|path| path.is_dir()) {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if chosen(&name, identities) {
-            let inside = files::entries(&folder)?.into_iter().filter(|p| files::is_picture(p));
-            pictures.extend(inside.map(|path| (name.clone(), path)));
-        }
-    }
-    if pictures.is_empty() {
-        return Err(anyhow!(
-            "{}: no pictures in folders of people (DIR/NAME/*.jpg, .png, .webp)",
-            dir.display()
-        ));
-    }
-    Ok(pictures)
-}
-
-/// Splits people into two halves by their name, for good and everywhere alike.
-fn chosen(name: &str, identities: Identities) -> bool {
-    let hash = Sha256::digest(name.as_bytes());
-    let odd = hash.last().is_some_and(|byte| byte & 1 == 1);
-    match identities {
-        Identities::All => true,
-        Identities::Odd => odd,
-        Identities::Even => !odd,
-    }
 }
 
 /// The chip of a picture: its most central face, aligned, or its centre square.

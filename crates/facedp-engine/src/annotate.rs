@@ -1,5 +1,6 @@
-//! A photo with its faces marked.
+//! Pictures to look at: a photo with its faces marked, a chip.
 
+use facedp::Plane;
 use facedp_nets::Picture;
 use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder};
@@ -45,6 +46,17 @@ pub fn annotated(photo: &Photo, spots: &[Spot]) -> Result<Vec<u8>> {
     let (width, height) = (picture.width() as u32, picture.height() as u32);
     PngEncoder::new(&mut file)
         .write_image(&canvas.rgb, width, height, ExtendedColorType::Rgb8)
+        .map_err(|e| Error::Encoding { format: Format::Png, problem: e.to_string() })?;
+    Ok(file)
+}
+
+/// Grey levels as a PNG file, rounded and cut to the range.
+pub fn grey_png(plane: &Plane) -> Result<Vec<u8>> {
+    let levels: Vec<u8> = plane.data().iter().map(|v| v.round() as u8).collect();
+    let mut file = Vec::new();
+    let (width, height) = (plane.width() as u32, plane.height() as u32);
+    PngEncoder::new(&mut file)
+        .write_image(&levels, width, height, ExtendedColorType::L8)
         .map_err(|e| Error::Encoding { format: Format::Png, problem: e.to_string() })?;
     Ok(file)
 }

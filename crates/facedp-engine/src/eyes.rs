@@ -36,7 +36,8 @@ pub struct Spot {
 }
 
 impl Spot {
-    fn rect(&self) -> Rect {
+    /// Its box.
+    pub fn rect(&self) -> Rect {
         let [x, y, width, height] = self.rect;
         Rect { x, y, width, height }
     }
@@ -100,6 +101,13 @@ pub struct Witness {
     embeddings: Vec<Vec<f32>>,
 }
 
+impl Witness {
+    /// The embeddings of the original, one per recogniser.
+    pub fn embeddings(&self) -> &[Vec<f32>] {
+        &self.embeddings
+    }
+}
+
 /// How far a face is from its original.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Distance {
@@ -148,6 +156,12 @@ impl Eyes {
         ];
         let recognisers = recognisers.into_iter().collect::<Result<_, _>>()?;
         Ok(Self { detector: Detector::new()?, recognisers })
+    }
+
+    /// The same with only those recognisers whose names are given.
+    pub fn keep(mut self, names: &[String]) -> Self {
+        self.recognisers.retain(|recogniser| names.iter().any(|name| name == recogniser.name()));
+        self
     }
 
     /// The detector alone.
@@ -257,6 +271,25 @@ impl Eyes {
         Ok(Witness { region, placements, embeddings })
     }
 
+    /// The part of a photo that recognisers look at, in colour.
+    pub fn view(&self, witness: &Witness, photo: &Photo) -> Result<Picture> {
+        photo.picture(witness.region)
+    }
+
+    /// The embeddings of a face in such a part, one per recogniser, aligned as the original was.
+    pub fn embed_view(
+        &self,
+        witness: &Witness,
+        view: &Picture,
+        work: &mut Workspace,
+    ) -> Result<Vec<Vec<f32>>> {
+        let each = self.recognisers.iter().zip(&witness.placements);
+        let embed = |(r, placement): (&Recogniser, &Similarity)| {
+            Ok(r.embed(&view.chip(placement, r.side()), work)?)
+        };
+        each.map(embed).collect()
+    }
+
     /// Whether recognisers still match a face in the changed photo. One alignment serves for both:
     /// jitter of landmarks must not count as protection.
     pub fn judge(
@@ -299,7 +332,7 @@ impl Eyes {
 }
 
 /// A picture as it comes out of JPEG at that quality, 4:2:0.
-fn after_jpeg(picture: &Picture, quality: u8) -> Result<Picture> {
+pub fn after_jpeg(picture: &Picture, quality: u8) -> Result<Picture> {
     let file = encode_jpeg(picture.rgb(), picture.width(), picture.height(), quality)?;
     let decoded = Photo::decode(&file, &Limits::default())?;
     decoded.picture(decoded.whole())

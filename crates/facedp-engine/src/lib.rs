@@ -33,8 +33,8 @@ mod receipt;
 
 pub use engine::{Compared, Engine, FaceReport, Look, Options, Protected, Seen, Treatment};
 pub use error::{Error, Result};
-pub use eyes::{Distance, Eyes, Faces, MIN_SCORE, Spot, Trial, Verdict, Witness};
-pub use facedp_nets::Workspace;
+pub use eyes::{Distance, Eyes, Faces, MIN_SCORE, Spot, Trial, Verdict, Witness, after_jpeg};
+pub use facedp_nets::{Picture, Recogniser, Workspace};
 pub use key::{Key, Secret};
 pub use patch::Patch;
 pub use photo::{Encoded, Encoding, Format, Limits, Metadata, Photo, Region, luma};

@@ -6,54 +6,62 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use crate::error::{Error, Result};
 
 /// Two pictures, and whether they show one person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
+    /// One picture.
     pub first: PathBuf,
+    /// The other.
     pub second: PathBuf,
+    /// Whether they show one person.
     pub same: bool,
+    /// The fold that they belong to.
     pub fold: usize,
 }
 
 /// Reads a file of pairs. Errors name the line.
 pub fn read(file: &Path, data: &Path) -> Result<Vec<Pair>> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("{}", file.display()))?;
+    let failed = |reason| Error::Io { path: file.to_owned(), reason };
+    let text = std::fs::read_to_string(file).map_err(failed)?;
     if !data.is_dir() {
-        bail!("{}: not a folder of people", data.display());
+        return Err(Error::Folder { folder: data.to_owned(), problem: "not a folder of people" });
     }
-    parse(&text, data).with_context(|| format!("{}", file.display()))
+    parse(&text, data).map_err(|problem| Error::Pairs { file: file.to_owned(), problem })
 }
 
-fn parse(text: &str, data: &Path) -> Result<Vec<Pair>> {
+fn parse(text: &str, data: &Path) -> Result<Vec<Pair>, String> {
     let mut lines = text.lines().enumerate();
-    let header: Vec<&str> =
-        lines.next().map(|(_, l)| l.split_whitespace().collect()).unwrap_or_default();
-    let [folds, each] = header.as_slice() else {
-        bail!("line 1: expected the numbers of folds and of pairs, as in LFW's pairs.txt");
+    let header = lines.next().map_or("", |(_, line)| line);
+    let numbers = header.split_whitespace().map(|n| n.parse::<usize>());
+    let numbers: Vec<usize> = numbers.collect::<Result<_, _>>().unwrap_or_default();
+    let [folds, each] = numbers[..] else {
+        let what = "expected the numbers of folds and of pairs, as in LFW's pairs.txt";
+        return Err(format!("line 1: {what}"));
     };
-    let (folds, each): (usize, usize) =
-        (folds.parse().context("line 1: folds")?, each.parse().context("line 1: pairs")?);
     if folds < 2 || each == 0 {
-        bail!("line 1: at least 2 folds of at least 1 pair are needed");
+        return Err("line 1: at least 2 folds of at least 1 pair are needed".to_owned());
     }
     let mut pairs = Vec::new();
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-        let at = || format!("line {}: `{line}`", number + 1);
-        let picture = |name: &str, index: &str| -> Result<PathBuf> {
-            let index: u32 = index.parse().with_context(at)?;
-            Ok(data.join(name).join(format!("{name}_{index:04}.jpg")))
+        let picture = |name: &str, index: &str| {
+            let index: u32 = index.parse().ok()?;
+            Some(data.join(name).join(format!("{name}_{index:04}.jpg")))
         };
-        let (first, second, same) = match line.split_whitespace().collect::<Vec<_>>().as_slice() {
-            [name, i, j] => (picture(name, i)?, picture(name, j)?, true),
-            [name, i, other, j] => (picture(name, i)?, picture(other, j)?, false),
-            _ => return Err(anyhow!("expected `NAME I J` or `NAME I OTHER J`").context(at())),
+        let pair = match line.split_whitespace().collect::<Vec<_>>()[..] {
+            [name, i, j] => picture(name, i).zip(picture(name, j)).zip(Some(true)),
+            [name, i, other, j] => picture(name, i).zip(picture(other, j)).zip(Some(false)),
+            _ => None,
         };
+        let ((first, second), same) = pair.ok_or_else(|| {
+            format!("line {}: `{line}`: expected `NAME I J` or `NAME I OTHER J`", number + 1)
+        })?;
         pairs.push(Pair { first, second, same, fold: pairs.len() / (2 * each) });
     }
-    if pairs.len() != 2 * folds * each {
-        bail!("{} pairs instead of the {} that line 1 says", pairs.len(), 2 * folds * each);
+    let expected = folds.saturating_mul(each).saturating_mul(2);
+    if pairs.len() != expected {
+        return Err(format!("{} pairs instead of the {expected} that line 1 says", pairs.len()));
     }
     Ok(pairs)
 }

@@ -5,14 +5,18 @@ use serde::Serialize;
 /// The distance of a pair, and the truth.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored {
+    /// The distance.
     pub distance: f32,
+    /// Whether it is one person.
     pub same: bool,
+    /// The fold that the pair belongs to.
     pub fold: usize,
 }
 
 /// How well one recogniser does.
 #[derive(Debug, Clone, Serialize)]
 pub struct Verification {
+    /// The recogniser.
     pub name: &'static str,
     /// Mean over folds, each judged at the threshold that is best for the others.
     pub accuracy: f64,
@@ -20,15 +24,19 @@ pub struct Verification {
     pub standard_error: f64,
     /// At the recogniser's own threshold.
     pub standard_threshold: f32,
+    /// Accuracy there.
     pub standard_accuracy: f64,
     /// At the threshold that is best for all pairs.
     pub best_threshold: f32,
+    /// Accuracy there.
     pub best_accuracy: f64,
-    /// Share of true pairs accepted where one of 100 (of 1,000) false ones is.
+    /// Share of true pairs accepted where one of 100 false ones is.
     pub tpr_at_far_1e2: f64,
+    /// Share of true pairs accepted where one of 1,000 false ones is.
     pub tpr_at_far_1e3: f64,
-    /// Thresholds of these.
+    /// The threshold at which one of 100 false pairs is accepted.
     pub threshold_at_far_1e2: f32,
+    /// The threshold at which one of 1,000 false pairs is accepted.
     pub threshold_at_far_1e3: f32,
 }
 

@@ -1,139 +1,149 @@
-//! `facedp evaluate`: how well the recognisers tell people apart (LFW's View 2 protocol).
+//! `facedp evaluate`: the paper's tables and figures, attacks, and a report of them.
 
-mod pairs;
-mod verification;
+mod recognisers;
 
-use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::sync::Mutex;
+use std::sync::PoisonError;
 
-use anyhow::Context;
-use facedp_engine::{Eyes, Workspace};
-use rayon::prelude::*;
-use serde::Serialize;
+use anyhow::{Context, anyhow};
+use facedp::Preset;
+use facedp_eval::journal::Earlier;
+use facedp_eval::progress::{Progress, Watch};
+use facedp_eval::results::Results;
+use facedp_eval::run::{Options, run as evaluate};
+use facedp_eval::{Error, attacks};
+use indicatif::ProgressBar;
+use serde_json::json;
 
-use crate::args::{Evaluate, Output};
+use crate::args::{Evaluate, Images, Output};
 use crate::failure::{Failure, complain, say};
-use crate::{photo, progress};
-use pairs::Pair;
-use verification::{Scored, Verification};
-
-#[derive(Serialize)]
-struct Report {
-    pairs: usize,
-    pictures: usize,
-    /// Pictures that could not be read.
-    failed: usize,
-    /// Pictures in which no face was found. Pairs with one of them count as no match.
-    undetected: usize,
-    seconds: f64,
-    recognisers: Vec<Verification>,
-}
-
-/// The embeddings of a picture's most central face, one per recogniser; `None` without a face.
-type Embeddings = Option<Vec<Vec<f32>>>;
+use crate::{model, progress, words};
 
 pub fn run(args: &Evaluate, output: &Output) -> Result<ExitCode, Failure> {
-    let start = Instant::now();
-    let pairs = pairs::read(&args.pairs, &args.data)?;
-    let eyes = Eyes::open()?;
-    let pictures: Vec<&PathBuf> = pairs
-        .iter()
-        .flat_map(|p| [&p.first, &p.second])
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect();
-    let bar = progress::bar(pictures.len(), "looking", output);
+    match (&args.pairs, &args.output) {
+        (Some(pairs), _) => recognisers::run(args, pairs, output),
+        (None, Some(folder)) => report(args, folder, output),
+        (None, None) => Err(Failure::usage(anyhow!("name a folder for the report with -o"))),
+    }
+}
+
+fn report(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, Failure> {
+    let model = model::load(args.model.as_deref())?;
+    let options = args.options();
+    if let Some(features) = options.features.iter().find(|n| !(1..=model.features()).contains(n)) {
+        let most = model.features();
+        return Err(Failure::usage(anyhow!("--features {features}: the model has 1 to {most}")));
+    }
+    if options.decibels.iter().chain([&options.attack_psnr]).any(|d| !(0.0..=100.0).contains(d)) {
+        return Err(Failure::usage(anyhow!("--psnr and --attack-psnr take 0 to 100 decibels")));
+    }
+    let earlier = match (args.resume, args.force) {
+        (true, _) => Earlier::Resume,
+        (_, true) => Earlier::Discard,
+        _ => Earlier::Refuse,
+    };
+    let stop = words::stop_on_signal("stopping; press Ctrl-C again to stop at once")?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(args.jobs.map_or(0, usize::from))
         .build()
         .context("worker threads")?;
-    let embedded: Vec<anyhow::Result<Embeddings>> = pool.install(|| {
-        let one = |work: &mut Workspace, path: &&PathBuf| {
-            let done = embed(&eyes, path, work);
-            bar.inc(1);
-            done
-        };
-        pictures.par_iter().map_init(Workspace::default, one).collect()
+    let bar = Bar { output, bar: Mutex::new(ProgressBar::hidden()) };
+    let done = pool.install(|| {
+        let progress = Progress::new(&bar, &stop);
+        evaluate(&args.data, folder, &model, &options, earlier, &progress)
     });
-    bar.finish_and_clear();
+    bar.clear();
+    let results = match done {
+        Err(Error::Stopped) => {
+            complain("interrupted: go on with the same command and --resume");
+            return Ok(ExitCode::from(130));
+        }
+        done => done?,
+    };
+    for skipped in &results.skipped {
+        complain(format_args!("skipped: {}: {}", skipped.file, skipped.reason));
+    }
+    if output.json {
+        say(
+            json!({ "report": folder, "images": results.about.images, "skipped": results.skipped }),
+        )?;
+    } else if !output.quiet {
+        say(describe(&results, folder))?;
+    }
+    Ok(if results.skipped.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
 
-    let mut by_path: HashMap<&PathBuf, Vec<Vec<f32>>> = HashMap::new();
-    let (mut failed, mut undetected) = (0, 0);
-    for (path, embeddings) in pictures.iter().zip(embedded) {
-        match embeddings {
-            Ok(Some(embeddings)) => drop(by_path.insert(path, embeddings)),
-            Ok(None) => undetected += 1,
-            Err(error) => {
-                failed += 1;
-                complain(format_args!("failed: {error:#}"));
-            }
+impl Evaluate {
+    fn options(&self) -> Options {
+        let all: Vec<String> = attacks::all().iter().map(|a| a.name().to_owned()).collect();
+        let attacks = match (self.attack_images, self.attacks.is_empty()) {
+            (0, _) => Vec::new(),
+            (_, true) => all,
+            (_, false) => self.attacks.clone(),
+        };
+        let methods =
+            if self.methods.is_empty() { Preset::ALL.to_vec() } else { self.methods.clone() };
+        Options {
+            methods,
+            epsilons: self.epsilons.iter().map(|epsilon| epsilon.get()).collect(),
+            features: self.features.clone(),
+            geometric_p: self.geometric_p,
+            amplitude_images: self.amplitude,
+            images: match self.images {
+                Images::All => None,
+                Images::AtMost(n) => Some(n),
+            },
+            repeats: self.repeats as usize,
+            draws: self.draws,
+            recognisers: self.recognisers.clone(),
+            recognition_images: self.recognition,
+            decibels: self.psnr.clone(),
+            attacks,
+            attack_images: self.attack_images,
+            attack_psnr: self.attack_psnr,
+            half: self.identities.half(),
+            seed: self.seed,
         }
     }
-    let recognisers = eyes.recognisers().iter().enumerate().map(|(r, recogniser)| {
-        let distance = |pair: &Pair| {
-            let faces = by_path.get(&pair.first).zip(by_path.get(&pair.second));
-            faces.map_or(f32::INFINITY, |(a, b)| recogniser.distance(&a[r], &b[r]))
-        };
-        let scored = pairs.iter().map(|pair| Scored {
-            distance: distance(pair),
-            same: pair.same,
-            fold: pair.fold,
-        });
-        Verification::new(recogniser.name(), recogniser.threshold(), &scored.collect::<Vec<_>>())
-    });
-    let report = Report {
-        pairs: pairs.len(),
-        pictures: pictures.len(),
-        failed,
-        undetected,
-        recognisers: recognisers.collect(),
-        seconds: start.elapsed().as_secs_f64(),
-    };
-    if output.json {
-        say(serde_json::to_string(&report).context("JSON")?)?;
-    } else if !output.quiet {
-        say(describe(&report))?;
-    }
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn embed(eyes: &Eyes, path: &Path, work: &mut Workspace) -> anyhow::Result<Embeddings> {
-    let photo = photo::read(path)?;
-    let face = eyes.central_face(&photo, work)?;
-    Ok(face.map(|face| eyes.embed(&photo, &face, work)).transpose()?)
+fn describe(results: &Results, folder: &Path) -> String {
+    let about = &results.about;
+    format!(
+        "{} of {} and {} for recognisers: {}",
+        words::count(about.images, "picture"),
+        if about.identities == 1 {
+            "1 person".to_owned()
+        } else {
+            format!("{} people", about.identities)
+        },
+        about.recognition_images,
+        folder.join("report.html").display(),
+    )
 }
 
-fn describe(report: &Report) -> String {
-    let mut text = format!(
-        "{} pairs of {} pictures in {:.0} s; no face found in {}, {} unreadable\n\n\
-         {:<8} {:>18} {:>14} {:>16} {:>12} {:>12}\n",
-        report.pairs,
-        report.pictures,
-        report.seconds,
-        report.undetected,
-        report.failed,
-        "",
-        "10-fold accuracy",
-        "at standard",
-        "best threshold",
-        "TPR@FAR 1e-2",
-        "TPR@FAR 1e-3",
-    );
-    for r in &report.recognisers {
-        text += &format!(
-            "{:<8} {:>9.2} +- {:.2} % {:>5.2} % ({:.3}) {:>7.2} % ({:.3}) {:>10.2} % {:>10.2} %\n",
-            r.name,
-            100.0 * r.accuracy,
-            100.0 * r.standard_error,
-            100.0 * r.standard_accuracy,
-            r.standard_threshold,
-            100.0 * r.best_accuracy,
-            r.best_threshold,
-            100.0 * r.tpr_at_far_1e2,
-            100.0 * r.tpr_at_far_1e3,
-        );
+/// Shows how far a run is.
+struct Bar<'a> {
+    output: &'a Output,
+    bar: Mutex<ProgressBar>,
+}
+
+impl Bar<'_> {
+    fn clear(&self) {
+        self.bar.lock().unwrap_or_else(PoisonError::into_inner).finish_and_clear();
     }
-    text.trim_end().to_owned()
+}
+
+impl Watch for Bar<'_> {
+    fn begin(&self, what: &str, steps: usize) {
+        self.clear();
+        let bar = progress::bar(steps, what.to_owned(), self.output);
+        *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = bar;
+    }
+
+    fn step(&self) {
+        self.bar.lock().unwrap_or_else(PoisonError::into_inner).inc(1);
+    }
 }

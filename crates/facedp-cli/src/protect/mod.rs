@@ -4,11 +4,11 @@ mod settings;
 mod summary;
 
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use facedp_engine::batch::{self, Course, Job, Known, Mode, Outcome, Record, Run};
 use facedp_engine::{Error, Verdict, files};
 use serde_json::{Value, json};
@@ -38,7 +38,8 @@ pub fn run(args: &Protect, output: &Output) -> Result<ExitCode, Failure> {
         Run::Dry => None,
         Run::Write => Some(Record::begin(&args.output, &jobs, &engine, mode)?),
     };
-    let stop = stop_on_signal()?;
+    let stop =
+        words::stop_on_signal("finishing the photos in hand; press Ctrl-C again to stop at once")?;
 
     let bar = progress::bar(jobs.len(), "adding noise", output);
     let tally = Mutex::new(Tally::default());
@@ -115,21 +116,6 @@ impl Protect {
             workers: self.run.jobs.map_or(0, usize::from),
         }
     }
-}
-
-/// A flag that Ctrl-C sets. The second Ctrl-C ends the program at once; what it leaves unfinished is
-/// removed when the run is resumed.
-fn stop_on_signal() -> anyhow::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    let handler = move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-        complain("finishing the photos in hand; press Ctrl-C again to stop at once");
-    };
-    ctrlc::set_handler(handler).context("cannot catch Ctrl-C")?;
-    Ok(stop)
 }
 
 /// What is said at once of a photo that is not as it should be.

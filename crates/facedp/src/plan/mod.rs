@@ -199,6 +199,16 @@ impl Plan {
         &self.terms
     }
 
+    /// `sqrt(v_i)`: the scale of the Laplace noise that the paper takes each feature to have, if scales
+    /// are public. Computed when asked for.
+    pub fn feature_scales(&self) -> Option<Vec<f64>> {
+        let (order, scales) = self.scales()?;
+        let (pixels, features) = (self.model.pixels(), self.method.features);
+        let all = Weights::new(self.model.eigenfaces(), pixels, features, &*self.transform);
+        let variances = all.select(order).variances(scales.energy());
+        Some(variances.into_iter().map(f64::sqrt).collect())
+    }
+
     /// Scales `b_k` by rank with their coefficients, if they are public.
     pub fn scales(&self) -> Option<(&[u32], &Scales)> {
         match &self.spread {

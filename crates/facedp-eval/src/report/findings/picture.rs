@@ -1,0 +1,180 @@
+//! The paper's sentences on how much of the picture is kept.
+
+use facedp::Preset;
+
+use super::{Finding, Verdict};
+use crate::report::look::name;
+use crate::report::paper::{self, COMPARED, PROPOSED, SMALLEST};
+use crate::report::pick;
+use crate::report::text::{counted, list, number, short, span};
+use crate::results::{QualityRow, Results};
+
+pub(super) fn all(results: &Results) -> Vec<Finding> {
+    vec![
+        difference(
+            results,
+            "Real and theoretical variance of RDP-NA and RDP-LMGD differ by a share that does \
+             “not exceed 0.05”.",
+            &PROPOSED,
+            |share| share <= paper::DIFFERENCE_PROPOSED,
+        ),
+        difference(results, "Those of RDP never by more than 0.15.", &[Preset::Rdp], |share| {
+            share <= paper::DIFFERENCE_COMPARED
+        }),
+        difference(
+            results,
+            "Those of DCT-DP and Pixel-DP by between 0.05 and 0.15.",
+            &[Preset::DctDp, Preset::PixelDp],
+            |share| (paper::DIFFERENCE_PROPOSED..=paper::DIFFERENCE_COMPARED).contains(&share),
+        ),
+        log_variance(results),
+        log_variance_dct(results),
+        lmgd_below_na(results),
+        ssim(results),
+        psnr(results),
+        lead(results),
+    ]
+}
+
+/// A sentence on the normalised difference, judged at each number of features and budget.
+fn difference(
+    results: &Results,
+    claim: &'static str,
+    methods: &[Preset],
+    agrees: impl Fn(f64) -> bool,
+) -> Finding {
+    let rows = || pick::usual(results).filter(|row| methods.contains(&row.method));
+    let shares = rows().map(|row| row.difference.value);
+    let ours = format!("{} in all cases", span(shares, |v| number(v, 2)));
+    let verdict = Verdict::over(rows().map(|row| agrees(row.difference.value)));
+    Finding { section: "difference", claim, ours, verdict }
+}
+
+/// By number of features: figures of some methods at the smallest budget.
+fn by_features(
+    results: &Results,
+    methods: &[Preset],
+    digits: usize,
+    figure: impl Fn(&QualityRow) -> Option<f64>,
+) -> String {
+    let parts = pick::features(results).into_iter().filter_map(|features| {
+        let figures: Vec<String> = methods
+            .iter()
+            .filter_map(|&method| {
+                let row = pick::quality(results, method, features, SMALLEST)?;
+                Some(format!("{} {}", name(method), number(figure(row)?, digits)))
+            })
+            .collect();
+        (!figures.is_empty()).then(|| format!("{features} features: {}", figures.join(", ")))
+    });
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+fn log_variance(results: &Results) -> Finding {
+    let rows = pick::usual(results)
+        .filter(|row| PROPOSED.contains(&row.method) && pick::same(row.epsilon, SMALLEST));
+    Finding {
+        section: "variance",
+        claim: "At ε₀ 0.2 the log variance of RDP-NA and RDP-LMGD is less than 4.0.",
+        ours: by_features(results, &PROPOSED, 2, |row| Some(row.log10_variance.value)),
+        verdict: Verdict::over(
+            rows.map(|row| row.log10_variance.value < paper::LOG_VARIANCE_PROPOSED),
+        ),
+    }
+}
+
+fn log_variance_dct(results: &Results) -> Finding {
+    let near = 0.25;
+    let agrees = |features: usize| {
+        let at =
+            |method| Some(pick::quality(results, method, features, SMALLEST)?.log10_variance.value);
+        let (dct, pixel, rdp) = (at(Preset::DctDp)?, at(Preset::PixelDp)?, at(Preset::Rdp)?);
+        Some(dct < pixel && dct < rdp && (dct - paper::LOG_VARIANCE_DCT).abs() <= near)
+    };
+    Finding {
+        section: "variance",
+        claim: "At ε₀ 0.2 that of DCT-DP is about 4.75, the smallest of the other three.",
+        ours: by_features(results, &COMPARED, 2, |row| Some(row.log10_variance.value)),
+        verdict: Verdict::over(pick::features(results).into_iter().filter_map(agrees)),
+    }
+}
+
+fn lmgd_below_na(results: &Results) -> Finding {
+    let cases: Vec<bool> = pick::usual(results)
+        .filter(|row| row.method == Preset::RdpLmgd)
+        .filter_map(|row| {
+            let na = pick::quality(results, Preset::RdpNa, row.features, row.epsilon)?;
+            Some(row.log10_variance.value < na.log10_variance.value)
+        })
+        .collect();
+    Finding {
+        section: "variance",
+        claim: "On LFW, that of RDP-LMGD is always slightly less than that of RDP-NA.",
+        ours: so_in(&cases),
+        verdict: Verdict::over(cases),
+    }
+}
+
+fn ssim(results: &Results) -> Finding {
+    let mut cases = Vec::new();
+    for features in pick::features(results) {
+        for epsilon in pick::budgets(results) {
+            let at = |method: &Preset| {
+                Some(pick::quality(results, *method, features, epsilon)?.ssim.value)
+            };
+            let proposed = PROPOSED.iter().filter_map(at).reduce(f64::min);
+            let compared = COMPARED.iter().filter_map(at).reduce(f64::max);
+            cases.extend(proposed.zip(compared).map(|(proposed, compared)| proposed > compared));
+        }
+    }
+    Finding {
+        section: "ssim",
+        claim: "RDP-NA and RDP-LMGD always have higher SSIM than the other three.",
+        ours: so_in(&cases),
+        verdict: Verdict::over(cases),
+    }
+}
+
+fn psnr(results: &Results) -> Finding {
+    let rows = pick::usual(results)
+        .filter(|row| PROPOSED.contains(&row.method) && pick::same(row.epsilon, SMALLEST));
+    Finding {
+        section: "psnr",
+        claim: "At ε₀ 0.2 the PSNR of RDP-NA and RDP-LMGD exceeds 50 dB.",
+        ours: by_features(results, &PROPOSED, 1, |row| row.psnr_mean_mse),
+        verdict: Verdict::over(
+            rows.filter_map(|row| Some(row.psnr_mean_mse? > paper::PSNR_PROPOSED)),
+        ),
+    }
+}
+
+/// The paper's lead counts as found from four fifths of it on, and in part if there is a lead.
+fn lead(results: &Results) -> Finding {
+    let leads: Vec<(usize, f64)> = pick::features(results)
+        .into_iter()
+        .filter_map(|features| {
+            let at = |m: &Preset| pick::quality(results, *m, features, SMALLEST)?.psnr_mean_mse;
+            let proposed = PROPOSED.iter().filter_map(at).reduce(f64::max)?;
+            Some((features, proposed - COMPARED.iter().filter_map(at).reduce(f64::max)?))
+        })
+        .collect();
+    let far = Verdict::over(leads.iter().map(|lead| lead.1 >= 0.8 * paper::PSNR_LEAD));
+    let some = leads.iter().any(|lead| lead.1 > 0.0);
+    let parts: Vec<String> = leads
+        .iter()
+        .map(|(features, lead)| format!("{} dB with {features} features", number(*lead, 1)))
+        .collect();
+    Finding {
+        section: "psnr",
+        claim: "That is about 10 dB more than the best of the other three (about 42 dB).",
+        ours: if parts.is_empty() { String::new() } else { list(&parts) },
+        verdict: if far == Verdict::NotConfirmed && some { Verdict::InPart } else { far },
+    }
+}
+
+/// In how many cases it is so.
+fn so_in(cases: &[bool]) -> String {
+    let yes = cases.iter().filter(|&&case| case).count();
+    let of = counted(cases.len(), "case", "cases");
+    if cases.is_empty() { String::new() } else { format!("so in {} of {of}", short(yes as f64)) }
+}

@@ -1,0 +1,236 @@
+//! Whole evaluations of a small folder of people.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use facedp::{FeatureModel, Preset};
+use facedp_eval::dataset::Half;
+use facedp_eval::journal::Earlier;
+use facedp_eval::progress::{Nobody, Progress, Watch};
+use facedp_eval::results::{QualityRow, Results};
+use facedp_eval::run::{Options, run};
+use facedp_eval::{Error, attacks};
+use image::DynamicImage;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+fn model() -> Arc<FeatureModel> {
+    let bytes = fs::read(format!("{ROOT}/assets/eigenfaces.safetensors")).unwrap();
+    Arc::new(FeatureModel::from_bytes(&bytes).unwrap())
+}
+
+/// Three people: two with three pictures each, one with one; a damaged picture and one without a face.
+fn people(folder: &Path) {
+    let photos = format!("{ROOT}/examples/photos");
+    for (name, file) in [("Grace", "hopper.jpg"), ("Eileen", "collins.jpg")] {
+        let picture = image::open(format!("{photos}/{file}")).unwrap();
+        let picture = DynamicImage::ImageRgb8(picture.thumbnail(256, 256).to_rgb8());
+        fs::create_dir_all(folder.join(name)).unwrap();
+        for (number, light) in [(1, 0), (2, 20), (3, -20)] {
+            picture.brighten(light).save(folder.join(format!("{name}/{number}.png"))).unwrap();
+        }
+        if name == "Grace" {
+            fs::create_dir_all(folder.join("Alone")).unwrap();
+            picture.fliph().save(folder.join("Alone/1.png")).unwrap();
+        }
+    }
+    fs::write(folder.join("Alone/damaged.jpg"), "no picture").unwrap();
+    image::RgbImage::new(80, 80).save(folder.join("Eileen/black.png")).unwrap();
+    fs::create_dir(folder.join("Nobody")).unwrap();
+}
+
+fn small() -> Options {
+    Options {
+        methods: vec![Preset::Rdp, Preset::RdpLmgd, Preset::RdpOptimal],
+        epsilons: vec![0.2, 1.0],
+        features: vec![4, 16],
+        amplitude_images: 2,
+        draws: 200,
+        recognition_images: 6,
+        decibels: vec![40.0, 10.0],
+        attacks: vec!["jpeg-75".to_owned(), "median-3x3".to_owned()],
+        attack_images: 4,
+        half: Half::All,
+        ..Options::default()
+    }
+}
+
+fn evaluate(
+    data: &Path,
+    report: &Path,
+    options: &Options,
+    earlier: Earlier,
+) -> Result<Results, Error> {
+    let stop = AtomicBool::new(false);
+    run(data, report, &model(), options, earlier, &Progress::new(&Nobody, &stop))
+}
+
+/// Stops a run after so many steps.
+struct After<'a> {
+    left: AtomicUsize,
+    stop: &'a AtomicBool,
+}
+
+impl Watch for After<'_> {
+    fn begin(&self, _: &str, _: usize) {}
+    fn step(&self) {
+        if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn a_report_of_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, report) = (folder.path().join("people"), folder.path().join("report"));
+    people(&data);
+    let results = evaluate(&data, &report, &small(), Earlier::Refuse).unwrap();
+
+    // Pictures that cannot be used are named, and stop nothing.
+    let skipped: Vec<&str> = results.skipped.iter().map(|s| s.file.as_str()).collect();
+    assert_eq!(skipped, ["Alone/damaged.jpg", "Eileen/black.png"]);
+    assert!(results.skipped[1].reason.contains("no face"));
+    assert_eq!((results.about.images, results.about.identities), (7, 3));
+    // Two pictures of each person who has two; one of them is damaged.
+    assert_eq!((results.about.recognition_images, results.about.recognition_pairs), (5, 4));
+
+    // 3 methods x 2 numbers of features x 2 budgets, and amplitude for the uniform one.
+    assert_eq!(results.quality.len(), 12 + 4);
+    assert_eq!(results.matcher.len(), 12);
+    assert_eq!((results.law.len(), results.averaging.len()), (3, 6));
+    assert_eq!(results.recognisers.len(), 2);
+    assert_eq!(results.recognition.len(), 3 * 2 * 5);
+    assert_eq!(results.gallery.len(), (1 + 3 * 2) * 5);
+    assert_eq!(results.attacks.len(), 2 * 4 * 5);
+
+    // Untouched people are told apart; photos at 40 dB match themselves, whatever the method.
+    for row in &results.recognition {
+        let (own, pair) = (row.self_fnr, row.pair_fnr);
+        for estimate in [own, pair, row.undetected, row.clean_pair_fnr] {
+            assert!(estimate.low <= estimate.value && estimate.value <= estimate.high, "{row:?}");
+        }
+        assert!(row.psnr < 40.0 || own.value == 0.0, "{row:?}");
+        assert!(own.value <= pair.value + row.undetected.value + 1.0 / 3.0, "{row:?}");
+    }
+    assert!(results.gallery.iter().filter(|g| g.method.is_none()).all(|g| g.rank_1.value == 1.0));
+    // Ten releases with fresh noise average out by about 10 dB; with one key not at all.
+    for row in &results.averaging {
+        let gain = row.psnr_average.unwrap() - row.psnr_one.unwrap();
+        assert!(if row.keyed { gain.abs() < 1e-6 } else { (4.0..16.0).contains(&gain) }, "{row:?}");
+    }
+    // More features cost quality, a larger budget buys it.
+    for row in results.quality.iter().filter(|row| row.epsilon == 0.2) {
+        let same = |other: &&QualityRow| {
+            (other.method, other.ranking, other.features) == (row.method, row.ranking, row.features)
+        };
+        let rich = results.quality.iter().filter(same).find(|r| r.epsilon == 1.0).unwrap();
+        assert!(rich.mse.value < row.mse.value && rich.ssim.value >= row.ssim.value, "{row:?}");
+    }
+
+    for name in ["results.json", "results.csv", "report.html"] {
+        assert!(fs::metadata(report.join(name)).unwrap().len() > 1000, "{name}");
+    }
+    let read: Results =
+        serde_json::from_slice(&fs::read(report.join("results.json")).unwrap()).unwrap();
+    assert_eq!(read, results);
+    assert!(matches!(
+        evaluate(&data, &report, &small(), Earlier::Refuse),
+        Err(Error::Folder { .. })
+    ));
+}
+
+#[test]
+fn interrupted_and_resumed_it_is_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("people");
+    people(&data);
+    let options = Options { recognition_images: 2, attacks: Vec::new(), ..small() };
+    let whole = folder.path().join("whole");
+    evaluate(&data, &whole, &options, Earlier::Refuse).unwrap();
+    let part = folder.path().join("part");
+    let mut earlier = Earlier::Refuse;
+    let mut stops = 0;
+    loop {
+        let stop = AtomicBool::new(false);
+        let watch = After { left: AtomicUsize::new(14 + 5 * stops), stop: &stop };
+        let progress = Progress::new(&watch, &stop);
+        match run(&data, &part, &model(), &options, earlier, &progress) {
+            Err(Error::Stopped) => stops += 1,
+            done => break drop(done.unwrap()),
+        }
+        assert!(stops < 50, "no end");
+        // As if killed while a line was written.
+        let cells = part.join("cells.jsonl");
+        let mut text = fs::read_to_string(&cells).unwrap();
+        text.push_str("{\"key\":\"qual");
+        fs::write(&cells, text).unwrap();
+        earlier = Earlier::Resume;
+    }
+    assert!(stops >= 1, "it was never stopped");
+    for name in ["results.json", "results.csv", "report.html"] {
+        let [a, b] = [&whole, &part].map(|folder| fs::read(folder.join(name)).unwrap());
+        assert!(a == b, "{name} differs");
+    }
+    // Other options cannot go on with it.
+    let other = Options { seed: 2, ..options };
+    assert!(matches!(evaluate(&data, &part, &other, Earlier::Resume), Err(Error::Folder { .. })));
+    let again = evaluate(&data, &part, &other, Earlier::Discard).unwrap();
+    assert_eq!(again.about.seed, 2);
+}
+
+/// The mean energy of 10,000 draws is within three standard errors of theory for every method (each
+/// test would fail one correct program in 370; the seed is fixed).
+#[test]
+fn noise_has_the_energy_that_theory_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("people");
+    people(&data);
+    let options = Options {
+        methods: Preset::ALL.to_vec(),
+        epsilons: vec![0.2],
+        features: vec![64],
+        amplitude_images: 0,
+        images: Some(2),
+        recognition_images: 0,
+        draws: 10_000,
+        half: Half::All,
+        ..Options::default()
+    };
+    let results = evaluate(&data, &folder.path().join("r"), &options, Earlier::Refuse).unwrap();
+    assert_eq!(results.law.len(), 6);
+    for row in &results.law {
+        println!("{}: z {:.2}, {:.3} a draw", row.method, row.z, row.difference);
+        assert!(row.z.abs() <= 3.0 && row.draws == 10_000, "{row:?}");
+        assert!(row.standard_error / row.expected < 0.02, "{row:?}");
+    }
+    assert!(results.recognition.is_empty() && results.attacks.is_empty());
+}
+
+#[test]
+fn empty_data_sets_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report");
+    let empty = folder.path().join("empty");
+    fs::create_dir_all(empty.join("Ada")).unwrap();
+    let error = evaluate(&empty, &report, &small(), Earlier::Refuse).unwrap_err();
+    assert!(error.to_string().contains("no pictures in folders of people"), "{error}");
+    image::RgbImage::new(80, 80).save(empty.join("Ada/black.png")).unwrap();
+    let error = evaluate(&empty, &report, &small(), Earlier::Refuse).unwrap_err();
+    assert!(error.to_string().contains("no face found in any picture"), "{error}");
+    assert_eq!(attacks::all().len(), 6);
+}
+
+/// Names with spaces and with underscores are one person's; halves do not overlap.
+#[test]
+fn people_are_split_for_good() {
+    for name in ["Ada", "Grace", "Emmy", "Lise", "Alec Baldwin"] {
+        assert_ne!(Half::Odd.holds(name), Half::Even.holds(name));
+        assert_eq!(Half::Odd.holds(name), Half::Odd.holds(&name.replace(' ', "_")));
+        assert!(Half::All.holds(name));
+    }
+    assert!(Half::Odd.holds("Ada") && Half::Even.holds("Emmy"));
+}
