@@ -6,88 +6,18 @@
 
 use facedp::{Drawn, Plan, Plane, Quality, Release, Terms};
 use facedp_nets::Workspace;
-use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::eyes::{Eyes, Faces, MIN_SCORE, Spot, Trial, Verdict, Witness};
+use crate::eyes::{Eyes, Spot, Trial, Witness};
 use crate::gate::Gate;
 use crate::key::Secret;
 use crate::lift::{self, Lift};
+use crate::options::{Look, Options, Treatment};
+use crate::outcome::{Compared, FaceReport, Protected, Seen};
 use crate::patch::Patch;
-use crate::photo::{Encoding, Format, Head, Limits, Photo, Region};
+use crate::photo::{Head, Photo, Region};
 use crate::receipt::{FaceRecord, Receipt};
-
-/// What is done to faces.
-pub enum Treatment {
-    /// Nothing: photos are decoded and encoded.
-    None,
-    /// Noise by a plan.
-    Noise {
-        /// The plan.
-        plan: Box<Plan>,
-        /// Where its randomness comes from.
-        secret: Secret,
-    },
-}
-
-/// Where faces are looked for.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Look {
-    /// By the detector, and in boxes that the user drew.
-    Faces {
-        /// Which of those found.
-        which: Faces,
-        /// Boxes as x, y, width, height.
-        boxes: Vec<[f32; 4]>,
-        /// The least score of a face.
-        min_score: f32,
-    },
-    /// The picture is a face crop: its centre square, so many pixels wide or as large as fits.
-    Aligned {
-        /// Side of the square.
-        crop: Option<u32>,
-    },
-}
-
-impl Default for Look {
-    fn default() -> Self {
-        Look::Faces { which: Faces::All, boxes: Vec::new(), min_score: MIN_SCORE }
-    }
-}
-
-/// How photos are treated.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Options {
-    /// Where faces are looked for.
-    pub look: Look,
-    /// How results are written.
-    pub encoding: Encoding,
-    /// Copy photos without a face, instead of refusing them.
-    pub copy_faceless: bool,
-    /// Ask the recognisers whether faces still match.
-    pub check: bool,
-    /// Measure the quality of the faces as written.
-    pub measure: bool,
-    /// Make receipts.
-    pub receipt: bool,
-    /// How much is read.
-    pub limits: Limits,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            look: Look::default(),
-            encoding: Encoding::default(),
-            copy_faceless: false,
-            check: true,
-            measure: true,
-            receipt: false,
-            limits: Limits::default(),
-        }
-    }
-}
 
 /// Treats photos, one after the other or in several threads.
 pub struct Engine {
@@ -97,66 +27,6 @@ pub struct Engine {
     eyes: Option<Eyes>,
     /// Keeps threads from working on more large photos at once than memory holds.
     gate: Gate,
-}
-
-/// A photo as it is to be published, and what was done to it.
-#[derive(Serialize)]
-pub struct Protected {
-    /// The file.
-    #[serde(skip)]
-    pub file: Vec<u8>,
-    /// Its format.
-    pub format: Format,
-    /// The faces that noise was added to.
-    pub faces: Vec<FaceReport>,
-    /// Whether no sample changed: all noise was rounded away, or none was added.
-    pub unchanged: bool,
-    /// Metadata that was left out.
-    pub stripped: Vec<String>,
-    /// What else differs from the source.
-    pub notes: Vec<String>,
-    /// Written apart from the photo.
-    #[serde(skip)]
-    pub receipt: Option<Receipt>,
-}
-
-/// One face.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct FaceReport {
-    /// Where it is; none for a face crop.
-    #[serde(flatten)]
-    pub spot: Option<Spot>,
-    /// Mean squared noise on the chip, before lifting and rounding: comparable with theory.
-    pub mse: f64,
-    /// What the plan expects of it.
-    pub expected_mse: f64,
-    /// The chip's region of the photo as written, against the original.
-    #[serde(flatten)]
-    pub quality: Option<Quality>,
-    /// What recognisers say of it, if they were asked and saw it.
-    pub recognisers: Vec<Verdict>,
-}
-
-/// What is found in a photo before anything is done.
-#[derive(Serialize)]
-pub struct Seen {
-    /// Pixels in a row.
-    pub width: usize,
-    /// Rows.
-    pub height: usize,
-    /// The file's format.
-    pub format: Format,
-    /// Metadata that would be left out.
-    pub stripped: Vec<String>,
-    /// Faces that would be treated; null for a face crop.
-    pub faces: Vec<Option<Spot>>,
-}
-
-/// A photo and its result, as recognisers see them.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Compared {
-    /// What they say of each face of the photo.
-    pub faces: Vec<Vec<Verdict>>,
 }
 
 /// A face on its way, with what is needed of the original once that is gone.

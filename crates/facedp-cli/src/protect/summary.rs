@@ -8,6 +8,7 @@ use facedp::metrics::psnr;
 use facedp::{Claim, Preset, Randomness};
 use facedp_engine::batch::{Outcome, Run};
 use facedp_engine::{Engine, Error, FaceReport, Protected, Verdict};
+use facedp_eval::statistics::{average, median};
 use serde::Serialize;
 
 use crate::words::{count, decibels, recogniser};
@@ -321,30 +322,5 @@ impl Summary {
 }
 
 fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        n if n % 2 == 1 => Some(values[middle]),
-        _ => Some(0.5 * (values[middle - 1] + values[middle])),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn medians_and_means() {
-        assert_eq!(median(vec![]), None);
-        assert_eq!(median(vec![3.0, 1.0, f64::INFINITY]), Some(3.0));
-        assert_eq!(median(vec![4.0, 1.0, 2.0, 9.0]), Some(3.0));
-        assert_eq!(median(vec![f64::INFINITY, 1.0]), Some(f64::INFINITY));
-        assert_eq!(mean(&[1.0, 4.0]), Some(2.5));
-        assert_eq!(mean(&[]), None);
-    }
+    (!values.is_empty()).then(|| average(values))
 }

@@ -11,9 +11,10 @@ use std::sync::{Mutex, PoisonError};
 use facedp_nets::Workspace;
 use rayon::prelude::*;
 
-use crate::engine::{Compared, Engine, Protected, Seen};
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files::{self, Existing, Readers};
+use crate::outcome::{Compared, Protected, Seen};
 
 pub use job::{Job, Mode};
 pub use record::Record;

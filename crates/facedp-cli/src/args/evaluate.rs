@@ -1,0 +1,106 @@
+//! The options of `facedp evaluate`.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+use facedp::{Epsilon, Preset};
+
+use super::Identities;
+use super::parsers::{attack_names, epsilon, geometric_p, images, names};
+
+/// Reproduce the paper's tables and figures on a folder of people, and write a report.
+///
+/// DATA holds one folder per person: DATA/NAME/*.jpg. The most central face of a picture counts. Only
+/// people whom the embedded model was not trained on are used (--identities odd). The report is
+/// REPORT_DIR/report.html, which opens offline; results.json and results.csv have every figure. The
+/// same command gives the same figures.
+///
+/// With --pairs, the recognisers are judged instead, by the View 2 protocol of Labeled Faces in the
+/// Wild: ten folds, each judged at the threshold that is best for the nine others.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  facedp evaluate lfw/ -o report/
+  facedp evaluate lfw/ -o report/ --resume                        go on after an interruption
+  facedp evaluate photos/ -o report/ --identities all --images 50 --recognition 0
+  facedp evaluate lfw/ --pairs pairs.txt --json                   how good are the recognisers?")]
+pub struct Evaluate {
+    /// Folder of people
+    pub data: PathBuf,
+    /// Folder for the report; made if missing
+    #[arg(short, long, value_name = "REPORT_DIR", required_unless_present = "pairs")]
+    pub output: Option<PathBuf>,
+    /// Judge the recognisers on pairs in the format of LFW's pairs.txt
+    #[arg(long, value_name = "FILE", conflicts_with = "output")]
+    pub pairs: Option<PathBuf>,
+    /// Methods, separated by commas [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = names::<Preset>(Preset::NAMES))]
+    pub methods: Vec<Preset>,
+    /// Budgets
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0.2,0.4,0.6,0.8,1.0",
+          value_parser = epsilon)]
+    pub epsilons: Vec<Epsilon>,
+    /// Numbers of features
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "4,16,64")]
+    pub features: Vec<usize>,
+    /// Parameter p of the geometric number
+    #[arg(long, value_name = "P", default_value_t = 0.02, allow_negative_numbers = true,
+          value_parser = geometric_p)]
+    pub geometric_p: f64,
+    /// Pictures whose chips are released: a seeded sample, or all
+    #[arg(long, value_name = "N|all", default_value = "1000", value_parser = images)]
+    pub images: Images,
+    /// Releases of each chip
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeats: u32,
+    /// Pictures that are also ranked by amplitude, where the method allows it; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub amplitude: usize,
+    /// Draws for the law of the noise
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub draws: usize,
+    /// Pictures that recognisers look at; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 1100)]
+    pub recognition: usize,
+    /// Recognisers
+    #[arg(long, visible_alias = "recognizers", value_name = "LIST", value_delimiter = ',',
+          default_value = "dlib,sface", value_parser = ["dlib", "sface"])]
+    pub recognisers: Vec<String>,
+    /// Decibels that all methods are brought to for recognisers
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "40,30,20,15")]
+    pub psnr: Vec<f64>,
+    /// Attacks [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = attack_names())]
+    pub attacks: Vec<String>,
+    /// Pictures that are attacked; 0 for no attacks
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    pub attack_images: usize,
+    /// Decibels of the noise that is attacked
+    #[arg(long, value_name = "DB", default_value_t = 20.0)]
+    pub attack_psnr: f64,
+    /// Which people, by the last bit of SHA-256 of the folder's name
+    #[arg(long, value_enum, default_value_t = Identities::Odd)]
+    pub identities: Identities,
+    /// The seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// A model file made by `facedp train` [default: the one inside the program]
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    /// Go on with a report that was interrupted
+    #[arg(long, conflicts_with = "force")]
+    pub resume: bool,
+    /// Replace a report that exists already
+    #[arg(long)]
+    pub force: bool,
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+}
+
+/// How many pictures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Images {
+    All,
+    AtMost(usize),
+}

@@ -1,0 +1,97 @@
+//! The parameters of methods.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use clap::{Args as ClapArgs, ValueEnum};
+use facedp::scale::Solver;
+use facedp::{Basis, Epsilon, Method, Preset, Ranking, Sensitivity};
+
+use super::parsers::{epsilon, geometric_p, names};
+use crate::failure::Failure;
+
+/// The names of bases.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BasisName {
+    Pixel,
+    Dct,
+    Haar,
+}
+
+/// The parameters of a method.
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Method")]
+pub struct MethodArgs {
+    /// Total budget of a face; its unit is set by --sensitivity
+    #[arg(long, visible_alias = "eps", value_name = "EPS", default_value = "0.2",
+          allow_negative_numbers = true, value_parser = epsilon)]
+    pub epsilon: Epsilon,
+    /// Parameter p of the geometric number: noise reaches the top 1/p ranks on average
+    #[arg(long, value_name = "P", default_value_t = 0.02,
+          allow_negative_numbers = true, value_parser = geometric_p)]
+    pub geometric_p: f64,
+    /// Features that the budget covers [default: all of the model's]
+    #[arg(long, value_name = "N")]
+    pub features: Option<usize>,
+    /// Coefficients that carry the noise [default: the method's]
+    #[arg(long)]
+    pub basis: Option<BasisName>,
+    /// Levels of the Haar basis [default: as many as the size allows]
+    #[arg(long, value_name = "N")]
+    pub levels: Option<u32>,
+    /// Order in which coefficients get noise [default: the method's]
+    #[arg(long, value_parser = names::<Ranking>(Ranking::NAMES))]
+    pub ranking: Option<Ranking>,
+    /// What epsilon is measured against
+    #[arg(long, default_value_t = Sensitivity::Normalised,
+          value_parser = names::<Sensitivity>(Sensitivity::NAMES))]
+    pub sensitivity: Sensitivity,
+    /// rdp-na: the share of a feature's largest weight from which weights count; 0 is the
+    /// paper's literal formula [default: 0.5]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub significance: Option<f64>,
+    /// rdp-lmgd: step length, 0.01 to 0.1 [default: 0.1]
+    #[arg(long, allow_negative_numbers = true)]
+    pub eta: Option<f64>,
+    /// A model file made by `facedp train` [default: the one inside the program]
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+}
+
+impl MethodArgs {
+    /// The method these options describe, for a model of that many features.
+    ///
+    /// An option that the method does not have is an error, not something to pass over.
+    pub fn resolve(&self, preset: Preset, available: usize) -> Result<Method, Failure> {
+        let mut method = preset.method(self.epsilon, self.features.unwrap_or(available));
+        method.geometric_p = self.geometric_p;
+        method.sensitivity = self.sensitivity;
+        method.ranking = self.ranking.unwrap_or(method.ranking);
+        match self.basis {
+            Some(BasisName::Pixel) => method.basis = Basis::Pixel,
+            Some(BasisName::Dct) => method.basis = Basis::Dct,
+            Some(BasisName::Haar) => method.basis = Basis::Haar { levels: None },
+            None => {}
+        }
+        match (&mut method.basis, self.levels) {
+            (Basis::Haar { levels }, given) => *levels = given,
+            (_, None) => {}
+            (other, Some(_)) => return Err(misplaced("--levels", "the Haar basis", other.name())),
+        }
+        match (&mut method.solver, self.significance) {
+            (Solver::Na { significance }, Some(given)) => *significance = given,
+            (other, Some(_)) => return Err(misplaced("--significance", "rdp-na", other.name())),
+            (_, None) => {}
+        }
+        match (&mut method.solver, self.eta) {
+            (Solver::Lmgd { eta, .. }, Some(given)) => *eta = given,
+            (other, Some(_)) => return Err(misplaced("--eta", "rdp-lmgd", other.name())),
+            (_, None) => {}
+        }
+        Ok(method)
+    }
+}
+
+fn misplaced(option: &str, owner: &str, found: &str) -> Failure {
+    Failure::usage(anyhow!("{option} belongs to {owner}, not to `{found}`: leave it out"))
+}

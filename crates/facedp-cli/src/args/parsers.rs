@@ -1,0 +1,84 @@
+//! From words on the command line to values.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use facedp::{Epsilon, Preset};
+use facedp_engine::Faces;
+use facedp_eval::attacks;
+
+use super::{Images, MethodName};
+
+/// A parser that lists the names in the help and hands them to the library.
+pub fn names<T>(
+    known: &[(&'static str, &'static [&'static str])],
+) -> impl TypedValueParser<Value = T>
+where
+    T: std::str::FromStr<Err = facedp::Error> + Clone + Send + Sync + 'static,
+{
+    let value = |(name, aliases): &(&'static str, &'static [&'static str])| {
+        PossibleValue::new(*name).aliases(*aliases)
+    };
+    PossibleValuesParser::new(known.iter().map(value)).try_map(|name| name.parse::<T>())
+}
+
+/// The methods of `protect`.
+pub fn method_names() -> impl TypedValueParser<Value = MethodName> {
+    let presets =
+        Preset::NAMES.iter().map(|(name, aliases)| PossibleValue::new(*name).aliases(*aliases));
+    let known = PossibleValuesParser::new(presets.chain([PossibleValue::new("none")]));
+    known.try_map(|name| match name.as_str() {
+        "none" => Ok::<_, facedp::Error>(MethodName::None),
+        name => name.parse().map(MethodName::Preset),
+    })
+}
+
+pub fn attack_names() -> impl TypedValueParser<Value = String> {
+    PossibleValuesParser::new(attacks::all().iter().map(|attack| attack.name()).collect::<Vec<_>>())
+}
+
+pub fn images(text: &str) -> Result<Images, String> {
+    match text.parse() {
+        _ if text == "all" => Ok(Images::All),
+        Ok(n) if n > 0 => Ok(Images::AtMost(n)),
+        _ => Err("neither a number above 0 nor all".to_owned()),
+    }
+}
+
+pub fn faces(text: &str) -> Result<Faces, String> {
+    match text {
+        "all" => return Ok(Faces::All),
+        "largest" => return Ok(Faces::Largest),
+        _ => {}
+    }
+    let number = |part: &str| part.trim().parse::<usize>().ok().filter(|number| *number > 0);
+    let numbers: Option<std::collections::BTreeSet<usize>> = text.split(',').map(number).collect();
+    let numbers = numbers.ok_or("neither all, largest nor numbers from 1 on, as in 1,3")?;
+    Ok(Faces::Numbers(numbers.into_iter().collect()))
+}
+
+pub fn rectangle(text: &str) -> Result<[f32; 4], String> {
+    let numbers: Vec<f32> = text.split(',').map_while(|part| part.trim().parse().ok()).collect();
+    let parts = text.split(',').count();
+    let four =
+        <[f32; 4]>::try_from(numbers).ok().filter(|n| parts == 4 && n[2] > 0.0 && n[3] > 0.0);
+    four.filter(|n| n.iter().all(|v| v.is_finite())).ok_or_else(|| {
+        "not a box: left, top, width and height in pixels, as in 120,80,60,75".to_owned()
+    })
+}
+
+pub fn epsilon(text: &str) -> Result<Epsilon, String> {
+    Epsilon::new(number(text)?).map_err(|e| e.to_string())
+}
+
+pub fn geometric_p(text: &str) -> Result<f64, String> {
+    let p = number(text)?;
+    facedp::Geometric::new(p, 1).map(|_| p).map_err(|e| e.to_string())
+}
+
+pub fn share(text: &str) -> Result<f32, String> {
+    let value = number(text)? as f32;
+    if (0.0..=1.0).contains(&value) { Ok(value) } else { Err("not between 0 and 1".to_owned()) }
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "not a number".to_owned())
+}

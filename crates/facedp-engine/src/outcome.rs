@@ -1,0 +1,68 @@
+//! What an engine finds and makes.
+
+use facedp::Quality;
+use serde::Serialize;
+
+use crate::eyes::{Spot, Verdict};
+use crate::photo::Format;
+use crate::receipt::Receipt;
+
+/// A photo as it is to be published, and what was done to it.
+#[derive(Serialize)]
+pub struct Protected {
+    /// The file.
+    #[serde(skip)]
+    pub file: Vec<u8>,
+    /// Its format.
+    pub format: Format,
+    /// The faces that noise was added to.
+    pub faces: Vec<FaceReport>,
+    /// Whether no sample changed: all noise was rounded away, or none was added.
+    pub unchanged: bool,
+    /// Metadata that was left out.
+    pub stripped: Vec<String>,
+    /// What else differs from the source.
+    pub notes: Vec<String>,
+    /// Written apart from the photo.
+    #[serde(skip)]
+    pub receipt: Option<Receipt>,
+}
+
+/// One face.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FaceReport {
+    /// Where it is; none for a face crop.
+    #[serde(flatten)]
+    pub spot: Option<Spot>,
+    /// Mean squared noise on the chip, before lifting and rounding: comparable with theory.
+    pub mse: f64,
+    /// What the plan expects of it.
+    pub expected_mse: f64,
+    /// The chip's region of the photo as written, against the original.
+    #[serde(flatten)]
+    pub quality: Option<Quality>,
+    /// What recognisers say of it, if they were asked and saw it.
+    pub recognisers: Vec<Verdict>,
+}
+
+/// What is found in a photo before anything is done.
+#[derive(Serialize)]
+pub struct Seen {
+    /// Pixels in a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// The file's format.
+    pub format: Format,
+    /// Metadata that would be left out.
+    pub stripped: Vec<String>,
+    /// Faces that would be treated; null for a face crop.
+    pub faces: Vec<Option<Spot>>,
+}
+
+/// A photo and its result, as recognisers see them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Compared {
+    /// What they say of each face of the photo.
+    pub faces: Vec<Vec<Verdict>>,
+}
