@@ -46,6 +46,7 @@ fn small() -> Options {
     Options {
         methods: vec![Preset::Rdp, Preset::RdpLmgd, Preset::RdpOptimal],
         epsilons: vec![0.2, 1.0],
+        matcher_epsilons: vec![0.0001],
         features: vec![4, 16],
         amplitude_images: 2,
         draws: 200,
@@ -100,7 +101,7 @@ fn a_report_of_everything() {
 
     // 3 methods x 2 numbers of features x 2 budgets, and amplitude for the uniform one.
     assert_eq!(results.quality.len(), 12 + 4);
-    assert_eq!(results.matcher.len(), 12);
+    assert_eq!(results.matcher.len(), 12 + 6);
     assert_eq!((results.law.len(), results.averaging.len()), (3, 6));
     assert_eq!(results.recognisers.len(), 2);
     assert_eq!(results.recognition.len(), 3 * 2 * 5);
@@ -192,6 +193,7 @@ fn noise_has_the_energy_that_theory_says() {
     let options = Options {
         methods: Preset::ALL.to_vec(),
         epsilons: vec![0.2],
+        matcher_epsilons: Vec::new(),
         features: vec![64],
         amplitude_images: 0,
         images: Some(2),

@@ -40,6 +40,10 @@ pub struct Evaluate {
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0.2,0.4,0.6,0.8,1.0",
           value_parser = epsilon)]
     pub epsilons: Vec<Epsilon>,
+    /// Further budgets for the paper's matching rule, where something is missed
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0.001,0.0003,0.0001",
+          value_parser = epsilon)]
+    pub matcher_epsilons: Vec<Epsilon>,
     /// Numbers of features
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "4,16,64")]
     pub features: Vec<usize>,

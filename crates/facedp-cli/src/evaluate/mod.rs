@@ -88,6 +88,7 @@ impl Evaluate {
         Options {
             methods,
             epsilons: self.epsilons.iter().map(|epsilon| epsilon.get()).collect(),
+            matcher_epsilons: self.matcher_epsilons.iter().map(|epsilon| epsilon.get()).collect(),
             features: self.features.clone(),
             geometric_p: self.geometric_p,
             amplitude_images: self.amplitude,

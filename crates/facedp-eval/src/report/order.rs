@@ -24,6 +24,8 @@ pub(super) struct Breach {
     epsilon: f64,
     /// By how much (dB).
     short: f64,
+    /// Whether it is more than chance: the intervals of the two do not overlap.
+    clear: bool,
 }
 
 /// What was found of the order.
@@ -35,19 +37,44 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// By a PSNR of each row.
-    pub fn by(results: &Results, psnr: impl Fn(&QualityRow) -> Option<f64>) -> Self {
+    /// By the expected squared error, which is exact.
+    pub fn expected(results: &Results) -> Self {
+        Self::by(results, |row| row.psnr_expected, |_, _| true)
+    }
+
+    /// By the mean squared error as measured, which chance has a part in.
+    pub fn measured(results: &Results) -> Self {
+        let clear = |better: &QualityRow, worse: &QualityRow| better.mse.low > worse.mse.high;
+        Self::by(results, |row| row.psnr_mean_mse, clear)
+    }
+
+    fn by(
+        results: &Results,
+        psnr: impl Fn(&QualityRow) -> Option<f64>,
+        clear: impl Fn(&QualityRow, &QualityRow) -> bool,
+    ) -> Self {
         let mut order = Self { compared: 0, breaches: Vec::new() };
         for features in pick::features(results) {
             for epsilon in pick::budgets(results) {
-                let at = |method| pick::quality(results, method, features, epsilon).and_then(&psnr);
+                let at = |method| {
+                    let row = pick::quality(results, method, features, epsilon)?;
+                    Some((row, psnr(row)?))
+                };
                 for pair in ORDER.windows(2) {
                     let &[better, worse] = pair else { continue };
                     let (Some(high), Some(low)) = (at(better), at(worse)) else { continue };
                     order.compared += 1;
-                    let short = low - high;
+                    let short = low.1 - high.1;
                     if short > ROUNDING {
-                        order.breaches.push(Breach { better, worse, features, epsilon, short });
+                        let clear = clear(high.0, low.0);
+                        order.breaches.push(Breach {
+                            better,
+                            worse,
+                            features,
+                            epsilon,
+                            short,
+                            clear,
+                        });
                     }
                 }
             }
@@ -64,11 +91,24 @@ impl Order {
                 n => format!("holds in {}", counted(n, "comparison", "comparisons")),
             };
         };
+        let clear = self.breaches.iter().filter(|breach| breach.clear).count();
+        let all = counted(self.compared, "comparison", "comparisons");
+        let verdict = match (clear, self.breaches.len()) {
+            (0, by_chance) => format!(
+                "holds in {all} within chance: in {by_chance} the other comes out ahead, with \
+                 intervals that overlap; the largest breach is"
+            ),
+            (clear, breaches) if clear == breaches => {
+                format!("does not hold in {clear} of {all}; the largest breach is")
+            }
+            (clear, breaches) => format!(
+                "does not hold in {clear} of {all}, and in {} more intervals overlap; the largest \
+                 breach is",
+                breaches - clear
+            ),
+        };
         format!(
-            "does not hold in {} of {}; the largest breach is {} {} dB below {} \
-             ({} features, ε₀ {}){}",
-            self.breaches.len(),
-            counted(self.compared, "comparison", "comparisons"),
+            "{verdict} {} {} dB below {} ({} features, ε₀ {}){}",
             name(worst.better),
             number(worst.short, 2),
             name(worst.worse),
@@ -81,24 +121,42 @@ impl Order {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use crate::report::sample;
 
     #[test]
     fn says_whether_and_where() {
         let mut results = sample::results();
-        let order = Order::by(&results, |row| row.psnr_expected);
+        let order = Order::expected(&results);
         assert!(order.in_words().starts_with("holds in "), "{}", order.in_words());
         for row in &mut results.quality {
             if row.method == Preset::RdpNa && row.features == 16 && pick::same(row.epsilon, 0.4) {
                 row.psnr_expected = Some(20.0);
             }
         }
-        let words = Order::by(&results, |row| row.psnr_expected).in_words();
+        let words = Order::expected(&results).in_words();
         assert!(words.starts_with("does not hold in 1 of "), "{words}");
         assert!(words.contains("RDP-NA") && words.contains("(16 features, ε₀ 0.4)"), "{words}");
+        // A breach within the intervals is chance.
+        let at = |results: &mut Results, method, psnr: f64| {
+            let row = results.quality.iter_mut().find(|r| r.method == method && r.features == 16);
+            let row = row.unwrap();
+            row.psnr_mean_mse = Some(psnr);
+            let mse = 65_025.0 / 10f64.powf(psnr / 10.0);
+            row.mse =
+                crate::results::Estimate { value: mse, low: 0.9 * mse, high: 1.1 * mse, n: 9 };
+        };
+        at(&mut results, Preset::RdpOptimal, 60.0);
+        at(&mut results, Preset::RdpLmgd, 60.2);
+        let words = Order::measured(&results).in_words();
+        assert!(words.starts_with("holds in ") && words.contains("within chance"), "{words}");
+        at(&mut results, Preset::RdpLmgd, 63.0);
+        let words = Order::measured(&results).in_words();
+        assert!(words.starts_with("does not hold in 1 of "), "{words}");
         results.quality.clear();
-        let words = Order::by(&results, |row| row.psnr_expected).in_words();
+        let words = Order::expected(&results).in_words();
         assert_eq!(words, "could not be checked");
     }
 }

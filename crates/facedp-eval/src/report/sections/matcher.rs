@@ -3,6 +3,7 @@
 use facedp::{Preset, Ranking};
 
 use super::{budget_columns, point};
+use crate::report::axis::Scale;
 use crate::report::chart::{Chart, Label, Point, Series};
 use crate::report::look::{Look, name, name_ranked};
 use crate::report::table::Table;
@@ -44,7 +45,8 @@ fn chart(rows: &[MatcherRow], features: usize) -> Chart {
         let of = || {
             rows.iter().filter(move |r| r.method == method && r.features == features && usual(r))
         };
-        let points: Vec<Point> = of().map(|row| point(row.epsilon, &row.miss, 100.0)).collect();
+        let mut points: Vec<Point> = of().map(|row| point(row.epsilon, &row.miss, 100.0)).collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
         if !points.is_empty() {
             let (name, look) = (name(method).to_owned(), Look::of(method));
             series.push(Series { name, look, theory: false, points });
@@ -52,7 +54,7 @@ fn chart(rows: &[MatcherRow], features: usize) -> Chart {
     }
     Chart {
         title: format!("{features} features"),
-        x: Label::linear("budget ε₀"),
+        x: Label { words: "budget ε₀ (log scale)", scale: Scale::Log },
         y: Label::linear("missed (%)"),
         series,
         levels: Vec::new(),

@@ -42,8 +42,8 @@ pub(super) fn body(results: &Results) -> Option<String> {
          original have infinitely many.</p>\n{}<p>By expected squared error the order optimal ≥ LMGD ≥ NA ≥ uniform \
          {}. By measured squared error it {}.</p>\n{}{}{}",
         figure::lines(&charts, &[], "Measured (markers) and expected (dashed) PSNR."),
-        Order::by(results, |row| row.psnr_expected).in_words(),
-        Order::by(results, |row| row.psnr_mean_mse).in_words(),
+        Order::expected(results).in_words(),
+        Order::measured(results).in_words(),
         findings::of_section(results, "psnr"),
         at(results, smallest).html(&format!(
             "At ε₀ {}. PSNR (dB) as expected, of the mean squared error, and medians after \

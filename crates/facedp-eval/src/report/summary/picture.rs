@@ -44,8 +44,8 @@ pub(super) fn best(results: &Results) -> Option<String> {
 
 /// Whether the order of theory holds.
 pub(super) fn order(results: &Results) -> Option<String> {
-    let expected = Order::by(results, |row| row.psnr_expected);
-    let measured = Order::by(results, |row| row.psnr_mean_mse);
+    let expected = Order::expected(results);
+    let measured = Order::measured(results);
     (expected.compared + measured.compared > 0).then(|| {
         format!(
             "<b>Is the order optimal ≥ LMGD ≥ NA ≥ uniform?</b> By expected squared error it {}. \
