@@ -94,6 +94,22 @@ def ssim(reports):
     return "\n\n".join(out)
 
 
+def ssim_reading(reports):
+    """How our SSIMs compare with the paper's, counted."""
+    higher = cells = above = cases = 0
+    for r in reports:
+        for features in r.features():
+            for i, e in enumerate(BUDGETS):
+                ours = {m: r.quality(m, features, e)["ssim"]["value"] for m in METHODS}
+                cells += len(PAPER_SSIM[r.name])
+                higher += sum(ours[m] >= values[i] for m, values in PAPER_SSIM[r.name].items())
+                cases += 1
+                above += min(ours["rdp-na"], ours["rdp-lmgd"]) >= max(ours["dct-dp"], ours["pixel-dp"], ours["rdp"])
+    return (f"Ours is at least as high as the paper's in {higher} of {cells} cells: the paper's noise is stronger than what spends its "
+            "budget by its own formula\nat 128x128 with normalised sensitivities, or its SSIM was computed otherwise. The paper has NA and "
+            f"LMGD above the other three\nthroughout; so do we in {above} of {cases} cases.")
+
+
 def psnr(reports):
     out = []
     for r in reports:
@@ -101,7 +117,7 @@ def psnr(reports):
         for features in r.features():
             for m in METHODS:
                 cells = [r.quality(m, features, e) for e in BUDGETS]
-                rows.append([features, f"`{m}`", *(f"{c['psnr_mean_mse']:.2f} ({c['psnr_expected']:.2f})" for c in cells],
+                rows.append([features, f"`{m}`", *(f"{c['psnr_mean_mse']:.2f} ({c['psnr_expected']:.2f})" for c in cells),
                              decibels(cells[0]["psnr_median"]), interval(cells[0]["unchanged"])])
         header = ["features", "method", *(f"epsilon {e}" for e in BUDGETS), "median at 0.2", "unchanged at 0.2"]
         out.append(f"### {r.name}\n\n" + table(header, rows))
@@ -249,9 +265,7 @@ noise can be seen but that of the pixels.*
 
 ## SSIM
 
-scikit-image's default window; the paper does not say which. Ours is at least as high throughout: the paper's noise at a given
-budget is stronger than any that spends this budget by its own formula at 128x128 with normalised sensitivities, or its
-SSIM was computed otherwise. The order of methods is the paper's.
+scikit-image's default window; the paper does not say which. {ssim_reading(reports)}
 
 {ssim(reports)}
 
