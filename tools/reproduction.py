@@ -314,8 +314,8 @@ dlib at the paper's threshold of 0.975, self, LFW:
 
 {fnr_beside_paper(lfw)}
 
-The paper's rates are not reproduced at any quality that somebody would publish. 0.975 is a lax threshold: different people
-are 0.85 apart on average.
+The paper's rates are not reproduced at any quality that somebody would publish. 0.975 is a lax threshold: in a
+prototype's measurement different people were 0.85 apart on average.
 
 ### dlib at its own threshold of 0.6
 
