@@ -267,6 +267,9 @@ fn no_method_is_the_floor() {
     let outcome = facedp(path, &["protect", "photos", "-o", "out", "--method", "none"]);
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     assert!(outcome.stdout.contains("4 of 4 photos") && outcome.stdout.contains("no noise"));
+    let again =
+        ["protect", "photos", "-o", "out", "--method", "none", "--copy-faceless", "--resume"];
+    assert_eq!(facedp(path, &again).code, 0, "nobody looked for faces");
     for name in ["both.png", "sea.png"] {
         let [a, b] = ["photos", "out"].map(|d| image::open(path.join(d).join(name)).unwrap());
         assert_eq!(a, b, "{name}");

@@ -13,7 +13,7 @@ use facedp_engine::batch::{self, Course, Job, Known, Mode, Outcome, Record, Run}
 use facedp_engine::{Error, Verdict, files};
 use serde_json::{Value, json};
 
-use crate::args::{Output, Protect, RunArgs};
+use crate::args::{MethodName, Output, Protect, RunArgs};
 use crate::failure::{Failure, complain, say};
 use crate::{progress, words};
 use summary::Tally;
@@ -109,7 +109,8 @@ impl RunArgs {
 impl Protect {
     fn course(&self) -> Course {
         // What an earlier run found out about its results is not kept: look again where it matters.
-        let look = self.run.require_no_match || self.write.copy_faceless;
+        let noisy = self.method != MethodName::None;
+        let look = noisy && (self.run.require_no_match || self.write.copy_faceless);
         Course {
             run: if self.run.dry_run { Run::Dry } else { Run::Write },
             existing: if look { Known::Checked } else { Known::Taken },
