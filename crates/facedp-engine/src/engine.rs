@@ -108,7 +108,7 @@ impl Engine {
             return Err(Error::Refused("its result has another size: remove it".to_owned()));
         }
         let found = self.subjects(&photo, work)?;
-        let mut judge = |spot: Option<Spot>| match self.face_to_check(eyes, spot, &photo, work)? {
+        let mut judge = |spot: Option<Spot>| match eyes.face_to_check(spot, &photo, work)? {
             Some(spot) => {
                 let witness = eyes.witness(&photo, &spot, work)?;
                 eyes.judge(&witness, &changed, Trial::Plain, work)
@@ -117,20 +117,6 @@ impl Engine {
         };
         let faces = found.into_iter().map(|(spot, _)| judge(spot)).collect::<Result<_>>()?;
         Ok(Compared { faces })
-    }
-
-    /// The face that recognisers look at: of a face crop, the most central one.
-    fn face_to_check(
-        &self,
-        eyes: &Eyes,
-        spot: Option<Spot>,
-        photo: &Photo,
-        work: &mut Workspace,
-    ) -> Result<Option<Spot>> {
-        match spot {
-            Some(spot) => Ok(Some(spot)),
-            None => eyes.central_face(photo, work),
-        }
     }
 
     /// Treats one photo.
@@ -215,7 +201,7 @@ impl Engine {
         let release = plan.protect(&chip, &mut context.source(region)?)?;
         let witness = match &self.eyes {
             Some(eyes) if self.options.check => {
-                let face = self.face_to_check(eyes, spot, photo, work)?;
+                let face = eyes.face_to_check(spot, photo, work)?;
                 face.map(|face| eyes.witness(photo, &face, work)).transpose()?
             }
             _ => None,

@@ -254,6 +254,19 @@ impl Eyes {
         Ok(spots.into_iter().min_by(|a, b| off_centre(a).total_cmp(&off_centre(b))))
     }
 
+    /// The face that recognisers look at: of a face crop, the most central one.
+    pub(crate) fn face_to_check(
+        &self,
+        spot: Option<Spot>,
+        photo: &Photo,
+        work: &mut Workspace,
+    ) -> Result<Option<Spot>> {
+        match spot {
+            Some(spot) => Ok(Some(spot)),
+            None => self.central_face(photo, work),
+        }
+    }
+
     /// Looks at a face of the original.
     pub fn witness(&self, photo: &Photo, spot: &Spot, work: &mut Workspace) -> Result<Witness> {
         let placements = self.recognisers.iter().map(|r| r.placement(&spot.landmarks));

@@ -41,5 +41,5 @@ pub use key::{Key, Secret};
 pub use options::{Look, Options, Treatment};
 pub use outcome::{Compared, FaceReport, Protected, Seen};
 pub use patch::Patch;
-pub use photo::{Encoded, Encoding, Format, Limits, Metadata, Photo, Region, luma};
+pub use photo::{Encoded, Encoding, Format, Limits, Metadata, Photo, Region};
 pub use receipt::{FaceRecord, PrivatePart, PublicPart, Receipt};

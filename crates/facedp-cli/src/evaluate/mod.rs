@@ -22,11 +22,15 @@ use crate::failure::{Failure, complain, say};
 use crate::{model, progress, words};
 
 pub fn run(args: &Evaluate, output: &Output) -> Result<ExitCode, Failure> {
-    match (&args.pairs, &args.output) {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(args.jobs.map_or(0, usize::from))
+        .build()
+        .context("worker threads")?;
+    pool.install(|| match (&args.pairs, &args.output) {
         (Some(pairs), _) => recognisers::run(args, pairs, output),
         (None, Some(folder)) => report(args, folder, output),
         (None, None) => Err(Failure::usage(anyhow!("name a folder for the report with -o"))),
-    }
+    })
 }
 
 fn report(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, Failure> {
@@ -45,15 +49,9 @@ fn report(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, F
         _ => Earlier::Refuse,
     };
     let stop = words::stop_on_signal("stopping; press Ctrl-C again to stop at once")?;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(args.jobs.map_or(0, usize::from))
-        .build()
-        .context("worker threads")?;
     let bar = Bar { output, bar: Mutex::new(ProgressBar::hidden()) };
-    let done = pool.install(|| {
-        let progress = Progress::new(&bar, &stop);
-        evaluate(&args.data, folder, &model, &options, earlier, &progress)
-    });
+    let progress = Progress::new(&bar, &stop);
+    let done = evaluate(&args.data, folder, &model, &options, earlier, &progress);
     bar.clear();
     let results = match done {
         Err(Error::Stopped) => {

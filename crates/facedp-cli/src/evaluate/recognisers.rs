@@ -42,18 +42,13 @@ pub fn run(args: &Evaluate, file: &Path, output: &Output) -> Result<ExitCode, Fa
         .into_iter()
         .collect();
     let bar = progress::bar(pictures.len(), "looking", output);
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(args.jobs.map_or(0, usize::from))
-        .build()
-        .context("worker threads")?;
-    let embedded: Vec<anyhow::Result<Embeddings>> = pool.install(|| {
-        let one = |work: &mut Workspace, path: &&PathBuf| {
-            let done = embed(&eyes, path, work);
-            bar.inc(1);
-            done
-        };
-        pictures.par_iter().map_init(Workspace::default, one).collect()
-    });
+    let one = |work: &mut Workspace, path: &&PathBuf| {
+        let done = embed(&eyes, path, work);
+        bar.inc(1);
+        done
+    };
+    let embedded: Vec<anyhow::Result<Embeddings>> =
+        pictures.par_iter().map_init(Workspace::default, one).collect();
     bar.finish_and_clear();
 
     let mut by_path: HashMap<&PathBuf, Vec<Vec<f32>>> = HashMap::new();

@@ -47,7 +47,7 @@ const CODING: [&[u8; 4]; 8] =
     [b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"iCCP", b"bKGD", b"sBIT"];
 /// What cannot be named.
 const OTHER: &str = "other data";
-const XMP_PREFIX: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
+pub(super) const XMP_PREFIX: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
 pub(super) const XMP_KEYWORD: &[u8] = b"XML:com.adobe.xmp\0\0\0\0\0";
 
 impl Compression {

@@ -13,7 +13,7 @@ use jpeg_encoder::{
     ChromaSubsamplingMethod, ColorType, Encoder, QuantizationTableType, SamplingFactor,
 };
 
-use super::container::{Compression, Wrapping, XMP_KEYWORD};
+use super::container::{Compression, Wrapping, XMP_KEYWORD, XMP_PREFIX};
 use super::exif::Exif;
 use super::{Format, Photo, Sample, Samples};
 use crate::error::{Error, Result};
@@ -126,16 +126,10 @@ impl Photo {
     }
 
     fn to_jpeg(&self, quality: Option<u8>, kept: &Kept) -> Result<Vec<u8>> {
-        let side = |n: usize| u16::try_from(n).map_err(|_| self.too_large(Format::Jpeg, MOST_JPEG));
-        let (width, height) = (side(self.width)?, side(self.height)?);
-        let failed = |e: jpeg_encoder::EncodingError| Error::Encoding {
-            format: Format::Jpeg,
-            problem: e.to_string(),
-        };
+        let (width, height) = jpeg_size(self.width, self.height)?;
+        let failed = jpeg_failed;
         let mut file = Vec::new();
-        let mut encoder = Encoder::new(&mut file, quality.unwrap_or(DEFAULT_QUALITY));
-        encoder.set_chroma_subsampling_method(ChromaSubsamplingMethod::Average);
-        encoder.set_sampling_factor(SamplingFactor::F_2_2);
+        let mut encoder = jpeg_encoder(&mut file, quality.unwrap_or(DEFAULT_QUALITY));
         if let Compression::Jpeg(tables) = &self.wrapping.compression {
             encoder.set_sampling_factor(tables.sampling_factor());
             encoder.set_progressive(tables.progressive);
@@ -155,7 +149,7 @@ impl Photo {
             encoder.add_exif_metadata(exif).map_err(failed)?;
         }
         if let Some(xmp) = &kept.xmp {
-            let segment = [b"http://ns.adobe.com/xap/1.0/\0", xmp.as_slice()].concat();
+            let segment = [XMP_PREFIX, xmp].concat();
             encoder.add_app_segment(1, segment).map_err(failed)?;
         }
         let opaque = self.opaque();
@@ -211,7 +205,13 @@ impl Photo {
 
     fn to_webp(&self, kept: Kept) -> Result<Vec<u8>> {
         if self.width.max(self.height) > MOST_WEBP {
-            return Err(self.too_large(Format::WebP, MOST_WEBP));
+            let (width, height) = (self.width, self.height);
+            return Err(Error::TooLargeFor {
+                format: Format::WebP,
+                most: MOST_WEBP,
+                width,
+                height,
+            });
         }
         let failed = |problem: String| Error::Encoding { format: Format::WebP, problem };
         let rgb = self.spread();
@@ -249,10 +249,6 @@ impl Photo {
         webp.set_icc_profile(profile.map(Bytes::from));
         webp.set_exif(kept.exif.map(Bytes::from));
         Ok(webp.encoder().bytes().to_vec())
-    }
-
-    fn too_large(&self, format: Format, most: usize) -> Error {
-        Error::TooLargeFor { format, most, width: self.width, height: self.height }
     }
 
     /// Decoders give sizes in 32 bits.
@@ -297,15 +293,26 @@ impl Photo {
 
 /// Colour samples as JPEG at that quality, 4:2:0: what platforms make of photos.
 pub(crate) fn jpeg(rgb: &[u8], width: usize, height: usize, quality: u8) -> Result<Vec<u8>> {
-    let side = |n: usize| {
-        let too_large = Error::TooLargeFor { format: Format::Jpeg, most: MOST_JPEG, width, height };
-        u16::try_from(n).map_err(|_| too_large)
-    };
+    let (width, height) = jpeg_size(width, height)?;
     let mut file = Vec::new();
-    let mut encoder = Encoder::new(&mut file, quality);
+    let encoder = jpeg_encoder(&mut file, quality);
+    encoder.encode(rgb, width, height, ColorType::Rgb).map_err(jpeg_failed)?;
+    Ok(file)
+}
+
+/// An encoder of 4:2:0, chroma averaged.
+fn jpeg_encoder(file: &mut Vec<u8>, quality: u8) -> Encoder<&mut Vec<u8>> {
+    let mut encoder = Encoder::new(file, quality);
     encoder.set_sampling_factor(SamplingFactor::F_2_2);
     encoder.set_chroma_subsampling_method(ChromaSubsamplingMethod::Average);
-    let coded = encoder.encode(rgb, side(width)?, side(height)?, ColorType::Rgb);
-    coded.map_err(|e| Error::Encoding { format: Format::Jpeg, problem: e.to_string() })?;
-    Ok(file)
+    encoder
+}
+
+fn jpeg_size(width: usize, height: usize) -> Result<(u16, u16)> {
+    let sides = u16::try_from(width).ok().zip(u16::try_from(height).ok());
+    sides.ok_or(Error::TooLargeFor { format: Format::Jpeg, most: MOST_JPEG, width, height })
+}
+
+fn jpeg_failed(error: jpeg_encoder::EncodingError) -> Error {
+    Error::Encoding { format: Format::Jpeg, problem: error.to_string() }
 }

@@ -322,6 +322,6 @@ fn luma_row<S: Sample>(samples: &[S], channels: usize, out: &mut [f64]) {
 }
 
 /// The grey level of a colour (ITU-R BT.601).
-pub fn luma([red, green, blue]: [f64; 3]) -> f64 {
+fn luma([red, green, blue]: [f64; 3]) -> f64 {
     0.299 * red + 0.587 * green + 0.114 * blue
 }
