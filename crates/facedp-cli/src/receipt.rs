@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use facedp::Randomness;
-use facedp_engine::{FaceRecord, Receipt};
+use facedp_engine::{Course, Distance, FaceRecord, Goal, Receipt, Terms, Verdict};
 
 use crate::args::{Output, Receipt as Command};
 use crate::failure::{Failure, say};
@@ -36,11 +36,28 @@ fn read(path: &Path) -> anyhow::Result<Receipt> {
 fn explain(receipt: &Receipt) -> String {
     let (public, private) = (&receipt.public, &receipt.private);
     let terms = &public.terms;
-    let method = &terms.method;
-    let randomness = match terms.randomness {
+    let randomness = match terms.randomness() {
         Randomness::System => "fresh entropy of the system",
         Randomness::Keyed => "follows from the owner's secret key and the photo",
-        Randomness::Experiment => "a seed: whoever knows it can take the noise off again",
+        Randomness::Experiment => "a seed: whoever knows it can repeat it",
+    };
+    let (method, epsilon) = match terms {
+        Terms::Noise(terms) => {
+            let method = &terms.method;
+            let (preset, features, p) = (method.preset, method.features, method.geometric_p);
+            let epsilon = format!("{} a face ({})", method.epsilon.get(), terms.epsilon_unit);
+            (format!("{preset}, {features} features, p {p}"), epsilon)
+        }
+        Terms::Steered(terms) => {
+            let steering = &terms.method.steering;
+            let goal = match steering.goal {
+                Goal::Away => "away from itself",
+                Goal::Both => "away from itself and towards a person drawn for it",
+                Goal::Draw => "towards a person drawn for it",
+            };
+            let epsilon = format!("{} for the draw, none for the picture", steering.epsilon.get());
+            (format!("steered {goal}, at least {} dB", steering.min_psnr), epsilon)
+        }
     };
     let list = |items: &[String]| match items {
         [] => "nothing".to_owned(),
@@ -48,13 +65,10 @@ fn explain(receipt: &Receipt) -> String {
     };
     let mut lines = vec![
         "may be published".to_owned(),
-        format!("  made by     {}", terms.tool),
-        format!(
-            "  method      {}, {} features, p {}",
-            method.preset, method.features, method.geometric_p
-        ),
-        format!("  epsilon     {} a face ({})", method.epsilon.get(), terms.epsilon_unit),
-        format!("  claim       {}", terms.claim.in_words()),
+        format!("  made by     {}", terms.tool()),
+        format!("  method      {method}"),
+        format!("  epsilon     {epsilon}"),
+        format!("  claim       {}", terms.claim().in_words()),
         format!("  randomness  {randomness}"),
         format!("  left out    {}", list(&public.stripped)),
         format!("  belongs to  the file with SHA-256 {}", public.file_sha256),
@@ -75,27 +89,45 @@ fn explain_face(number: usize, face: &FaceRecord) -> Vec<String> {
         }
         None => "a face crop".to_owned(),
     };
-    let drawn = &face.drawn;
-    let mut lines = vec![
-        format!("  face {number}      {place}"),
-        format!(
+    let mut lines = vec![format!("  face {number}      {place}")];
+    if let Some(drawn) = &face.drawn {
+        lines.push(format!(
             "    noise     K = {}, variance {:.1} drawn, {:.1} in theory",
             drawn.geometric_number, drawn.real_variance, drawn.theoretical_variance
-        ),
-    ];
+        ));
+    }
+    if let Some(Course { steps, reached }) = face.steered {
+        let end = if reached { "far enough" } else { "not as far as was hoped" };
+        lines.push(format!("    steered   {}, {end}", words::count(steps, "step")));
+    }
     if let Some(quality) = &face.quality {
         let psnr = words::decibels(quality.psnr, "infinite");
         let ssim = quality.ssim.map_or("undefined".to_owned(), |ssim| format!("{ssim:.5}"));
         lines.push(format!("    quality   PSNR {psnr}, SSIM {ssim}"));
     }
-    lines.extend(face.recognisers.iter().map(|verdict| {
-        format!(
-            "    {:<9} distance {:.3}, {} (up to {:.3})",
-            verdict.name,
-            verdict.plain.distance,
-            words::matches(&verdict.plain),
-            verdict.threshold
-        )
-    }));
+    for verdict in &face.recognisers {
+        let before = face.before.iter().find(|before| before.name == verdict.name);
+        lines.extend(explain_verdict(verdict, before));
+    }
     lines
+}
+
+/// What a recogniser says of a face, and said before.
+fn explain_verdict(verdict: &Verdict, before: Option<&Verdict>) -> Vec<String> {
+    let (name, threshold) = (words::recogniser(&verdict.name), verdict.threshold);
+    let looks = [
+        ("as written", Some(verdict.plain), before.map(|b| b.plain)),
+        ("JPEG 75", verdict.jpeg_75, before.and_then(|b| b.jpeg_75)),
+        ("half size", verdict.half_size, before.and_then(|b| b.half_size)),
+    ];
+    let line = |(look, after, before): (&str, Option<Distance>, Option<Distance>)| {
+        let after = after?;
+        let before = before.map_or(String::new(), |b| format!("{:.3} before, ", b.distance));
+        let verdict = words::matches(&after);
+        Some(format!(
+            "    {name:<9} {look}: distance {before}{:.3} after, {verdict} (up to {threshold:.3})",
+            after.distance
+        ))
+    };
+    looks.into_iter().filter_map(line).collect()
 }

@@ -96,22 +96,22 @@ fn the_same_key_gives_the_same_noise_and_another_one_does_not() {
         assert_eq!(facedp(path, &[args.as_slice(), more].concat()).code, 0);
         fs::read(path.join(out).join("both.png")).unwrap()
     };
-    let first = protect("a", &["--key", "one", "--epsilon", "0.02"]);
+    let first = protect("a", &["--key", "one", "--epsilon", "0.004"]);
     assert_eq!(
         first,
-        protect("b", &["--key", "one", "--jobs", "1", "--no-metrics", "--epsilon", "0.02"])
+        protect("b", &["--key", "one", "--jobs", "1", "--no-metrics", "--epsilon", "0.004"])
     );
-    assert_ne!(first, protect("c", &["--key", "two", "--epsilon", "0.02"]));
-    assert_ne!(first, protect("d", &["--key", "one", "--epsilon", "0.03"]));
+    assert_ne!(first, protect("c", &["--key", "two", "--epsilon", "0.004"]));
+    assert_ne!(first, protect("d", &["--key", "one", "--epsilon", "0.006"]));
     assert_eq!(protect("e", &[]), protect("f", &[]), "the user's own key");
     // A face's noise does not depend on which others are treated.
-    let alone = protect("g", &["--key", "one", "--faces", "1", "--epsilon", "0.02"]);
+    let alone = protect("g", &["--key", "one", "--faces", "1", "--epsilon", "0.004"]);
     let [both, alone, plain] = [first, alone, fs::read(path.join("photos/both.png")).unwrap()]
         .map(|file| image::load_from_memory(&file).unwrap().to_rgb8());
     let triples = || both.pixels().zip(alone.pixels()).zip(plain.pixels());
     let moved = triples().filter(|((_, alone), plain)| alone != plain).count();
     let same = triples().filter(|((both, alone), plain)| alone != plain && both == alone).count();
-    assert!(moved > 1000 && same == moved, "{same} of {moved}");
+    assert!(moved > 100 && same == moved, "{same} of {moved}");
 
     let key = fs::read_to_string(path.join("one")).unwrap();
     assert!(key.starts_with("facedp-key-1:") && key.trim().len() == 13 + 64, "{key}");
@@ -266,7 +266,7 @@ fn no_method_is_the_floor() {
     let path = folder.path();
     let outcome = facedp(path, &["protect", "photos", "-o", "out", "--method", "none"]);
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
-    assert!(outcome.stdout.contains("4 of 4 photos") && outcome.stdout.contains("no noise"));
+    assert!(outcome.stdout.contains("4 of 4 photos") && outcome.stdout.contains("no change"));
     let again =
         ["protect", "photos", "-o", "out", "--method", "none", "--copy-faceless", "--resume"];
     assert_eq!(facedp(path, &again).code, 0, "nobody looked for faces");

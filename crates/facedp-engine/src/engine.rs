@@ -2,22 +2,28 @@
 //!
 //! ```text
 //! photo --decode--> samples --find--> faces --chip--> plan --noise--> lift --encode--> photo + receipt
+//!                                          \--------> steer -change--/
 //! ```
 
-use facedp::{Drawn, Plan, Plane, Quality, Release, Terms};
-use facedp_nets::Workspace;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use facedp::noise::Source;
+use facedp::{Drawn, Plan, Plane, Quality, Release};
+use facedp_nets::{Landmarks, Workspace};
+use rand_chacha::ChaCha20Rng;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::eyes::{Eyes, Spot, Trial, Witness};
+use crate::eyes::{Eyes, Spot, Trial, Verdict, Witness};
 use crate::gate::Gate;
 use crate::key::Secret;
-use crate::lift::{self, Lift};
+use crate::lift::{self, Lift, Tint};
 use crate::options::{Look, Options, Treatment};
-use crate::outcome::{Compared, FaceReport, Protected, Seen};
+use crate::outcome::{Compared, FaceReport, Left, Protected, Seen};
 use crate::patch::Patch;
 use crate::photo::{Head, Photo, Region};
-use crate::receipt::{FaceRecord, Receipt};
+use crate::receipt::{Course, FaceRecord, Receipt, Terms};
+use crate::steer::{MIN_WIDTH, Place, Prior, Steered, Steering, steer};
 
 /// Treats photos, one after the other or in several threads.
 pub struct Engine {
@@ -25,6 +31,8 @@ pub struct Engine {
     options: Options,
     /// None where nobody has to look.
     eyes: Option<Eyes>,
+    /// None where nobody is steered.
+    prior: Option<Prior>,
     /// Keeps threads from working on more large photos at once than memory holds.
     gate: Gate,
 }
@@ -32,12 +40,43 @@ pub struct Engine {
 /// A face on its way, with what is needed of the original once that is gone.
 struct Subject {
     spot: Option<Spot>,
-    patch: Patch,
     region: Region,
-    /// The region before anything was added.
+    /// The region before anything was changed.
     before: Option<Photo>,
     witness: Option<Witness>,
-    release: Release,
+    /// What recognisers say of the original's degraded twins.
+    baseline: Vec<Verdict>,
+    done: Done,
+}
+
+/// What was done to a face.
+enum Done {
+    Noise(Box<Release>),
+    Steered { course: Course, mse: f64 },
+}
+
+/// A face to be steered.
+struct Steerable {
+    spot: Option<Spot>,
+    landmarks: Landmarks,
+    patch: Patch,
+    region: Region,
+    source: Source<ChaCha20Rng>,
+}
+
+/// How one photo may be worked on, and who is told.
+#[derive(Clone, Copy)]
+pub struct Hands<'a> {
+    /// Faces that are worked on at once.
+    pub threads: usize,
+    /// Called with the number of faces done and of all.
+    pub tell: &'a (dyn Fn(usize, usize) + Sync),
+}
+
+impl Default for Hands<'_> {
+    fn default() -> Self {
+        Self { threads: 1, tell: &|_, _| {} }
+    }
 }
 
 impl Engine {
@@ -45,11 +84,19 @@ impl Engine {
     pub fn new(treatment: Treatment, options: Options) -> Result<Self> {
         let eyes = match (&treatment, &options) {
             (Treatment::None, _) => None,
+            (Treatment::Steer { steering, .. }, _) => {
+                steering.validate()?;
+                Some(Eyes::open()?)
+            }
             (_, Options { check: true, .. }) => Some(Eyes::open()?),
             (_, Options { look: Look::Faces { .. }, .. }) => Some(Eyes::detector_only()?),
             _ => None,
         };
-        Ok(Self { treatment, options, eyes, gate: Gate::default() })
+        let prior = match &treatment {
+            Treatment::Steer { .. } => Some(Prior::embedded()?),
+            _ => None,
+        };
+        Ok(Self { treatment, options, eyes, prior, gate: Gate::default() })
     }
 
     /// How it treats photos.
@@ -57,12 +104,9 @@ impl Engine {
         &self.options
     }
 
-    /// The plan, if there is one.
-    pub fn plan(&self) -> Option<&Plan> {
-        match &self.treatment {
-            Treatment::None => None,
-            Treatment::Noise { plan, .. } => Some(plan),
-        }
+    /// Whether it changes faces at all.
+    pub fn changes_faces(&self) -> bool {
+        !matches!(self.treatment, Treatment::None)
     }
 
     /// What may be said of its results, if anything.
@@ -70,7 +114,10 @@ impl Engine {
         match &self.treatment {
             Treatment::None => None,
             Treatment::Noise { plan, secret } => {
-                Some(plan.terms().with_randomness(secret.randomness()))
+                Some(Terms::Noise(plan.terms().with_randomness(secret.randomness())))
+            }
+            Treatment::Steer { steering, secret } => {
+                Some(Terms::steered(steering, secret.randomness()))
             }
         }
     }
@@ -81,6 +128,9 @@ impl Engine {
         let treatment = match &self.treatment {
             Treatment::None => "none".to_owned(),
             Treatment::Noise { plan, secret } => format!("{} {}", plan.name(), secret.name()),
+            Treatment::Steer { steering, secret } => {
+                format!("{} {}", steering.name(), secret.name())
+            }
         };
         let Options { look, encoding, copy_faceless, .. } = &self.options;
         let version = env!("CARGO_PKG_VERSION");
@@ -121,27 +171,37 @@ impl Engine {
 
     /// Treats one photo.
     pub fn protect(&self, file: &[u8], work: &mut Workspace) -> Result<Protected> {
+        self.protect_with(file, Hands::default(), work)
+    }
+
+    /// Treats one photo with several threads, and tells of each face.
+    pub fn protect_with(
+        &self,
+        file: &[u8],
+        hands: Hands<'_>,
+        work: &mut Workspace,
+    ) -> Result<Protected> {
         let head = Head::read(file, &self.options.limits)?;
         let _place = self.gate.enter(head.bytes());
         let mut photo = head.decode()?;
-        let mut subjects = Vec::new();
-        if let Treatment::Noise { plan, secret } = &self.treatment {
-            let found = self.subjects(&photo, work)?;
-            let context = Context::new(plan, &photo, secret);
-            for (spot, patch) in found {
-                subjects.push(self.subject(&photo, plan, &context, spot, patch, work)?);
+        let (mut subjects, mut left, mut changed) = (Vec::new(), Vec::new(), false);
+        match &self.treatment {
+            Treatment::None => {}
+            Treatment::Noise { plan, secret } => {
+                (subjects, changed) = self.add_noise(&mut photo, plan, secret, work)?;
+            }
+            Treatment::Steer { steering, secret } => {
+                (subjects, left, changed) =
+                    self.steer(&mut photo, steering, secret, hands, work)?;
             }
         }
-        let lifts = subjects.iter().map(|s| Lift::new(&s.release.noise, &s.patch, &photo));
-        let lifts: Vec<Lift> = lifts.collect();
-        let changed = lift::apply(&lifts, &mut photo);
         let encoded = photo.encode(&self.options.encoding)?;
         drop(photo);
 
         let again = !subjects.is_empty() && (self.options.measure || self.options.check);
         let written =
             again.then(|| Photo::decode(&encoded.file, &self.options.limits)).transpose()?;
-        let terms = subjects.first().map(|subject| subject.release.terms());
+        let terms = self.terms().filter(|_| !subjects.is_empty() && self.options.receipt);
         let mut faces = Vec::new();
         let mut records = Vec::new();
         for subject in subjects {
@@ -149,7 +209,7 @@ impl Engine {
             faces.push(report);
             records.extend(record);
         }
-        let receipt = terms.filter(|_| self.options.receipt).map(|terms| {
+        let receipt = terms.map(|terms| {
             let file = Sha256::digest(&encoded.file);
             let sha256 = file.iter().map(|byte| format!("{byte:02x}")).collect();
             Receipt::new(terms, sha256, encoded.stripped.clone(), encoded.notes.clone(), records)
@@ -158,11 +218,117 @@ impl Engine {
             file: encoded.file,
             format: encoded.format,
             faces,
+            left,
             unchanged: !changed,
             stripped: encoded.stripped,
             notes: encoded.notes,
             receipt,
         })
+    }
+
+    /// Adds a plan's noise to all faces.
+    fn add_noise(
+        &self,
+        photo: &mut Photo,
+        plan: &Plan,
+        secret: &Secret,
+        work: &mut Workspace,
+    ) -> Result<(Vec<Subject>, bool)> {
+        let found = self.subjects(photo, work)?;
+        let context = Context::new(&plan.name(), photo, secret);
+        let side = plan.model().side();
+        let (mut subjects, mut lifts) = (Vec::new(), Vec::new());
+        for (spot, patch) in found {
+            let region = patch.region(photo);
+            // Noise that does not depend on the chip needs no chip, but noisy features do.
+            let chip = match plan.reads_chip() || self.options.receipt {
+                true => patch.chip(photo, side),
+                false => Plane::zeros(side, side),
+            };
+            let release = plan.protect(&chip, &mut context.source(region)?)?;
+            lifts.push(Lift::new(&release.noise, &patch, photo));
+            let done = Done::Noise(Box::new(release));
+            subjects.push(self.subject(photo, spot, region, done, work)?);
+        }
+        let changed = lift::apply(&lifts, photo);
+        Ok((subjects, changed))
+    }
+
+    /// Steers all faces that are large enough. Faces that overlap go one after the other, so that
+    /// each sees what was done to the others.
+    fn steer(
+        &self,
+        photo: &mut Photo,
+        steering: &Steering,
+        secret: &Secret,
+        hands: Hands<'_>,
+        work: &mut Workspace,
+    ) -> Result<(Vec<Subject>, Vec<Left>, bool)> {
+        let (Some(eyes), Some(prior)) = (&self.eyes, &self.prior) else {
+            return Ok((Vec::new(), Vec::new(), false));
+        };
+        let found = self.subjects(photo, work)?;
+        let context = Context::new(&steering.name(), photo, secret);
+        let (mut faces, mut left) = (Vec::new(), Vec::new());
+        for (spot, patch) in found {
+            let face = eyes.face_to_check(spot, photo, work)?.ok_or(Error::NoFace)?;
+            if face.rect[2] < MIN_WIDTH {
+                let reason = format!(
+                    "{:.0} pixels wide, too small to be steered: {MIN_WIDTH} are needed",
+                    face.rect[2]
+                );
+                left.push(Left { spot: face, reason });
+                continue;
+            }
+            let region = patch.region(photo);
+            let source = context.source(region)?;
+            faces.push(Steerable { spot, landmarks: face.landmarks, patch, region, source });
+        }
+        if faces.is_empty() && !left.is_empty() {
+            let found =
+                if left.len() == 1 { "1 face".to_owned() } else { format!("{} faces", left.len()) };
+            return Err(Error::TooSmall { found, least: MIN_WIDTH });
+        }
+        let recognisers = eyes.named(&steering.recognisers);
+        let (count, done) = (faces.len(), AtomicUsize::new(0));
+        (hands.tell)(0, count);
+        let mut subjects = Vec::new();
+        for face in &faces {
+            // Of the original, before any face is changed. What was done follows.
+            let done = Done::Steered { course: Course { steps: 0, reached: false }, mse: 0.0 };
+            subjects.push(self.subject(photo, face.spot, face.region, done, work)?);
+        }
+        let mut changed = false;
+        let mut waiting: Vec<(usize, Steerable)> = faces.into_iter().enumerate().collect();
+        while !waiting.is_empty() {
+            let (mut now, mut later) = (Vec::<(usize, Steerable)>::new(), Vec::new());
+            for (number, face) in waiting {
+                let clash = now.iter().any(|(_, other)| other.region.overlaps(face.region));
+                if clash { later.push((number, face)) } else { now.push((number, face)) }
+            }
+            let seen = &*photo;
+            let one = |face: &mut Steerable, work: &mut Workspace| {
+                let Steerable { patch, landmarks, source, .. } = face;
+                let place = Place { photo: seen, patch, landmarks };
+                let steered = steer(&place, &recognisers, prior, steering, source, work);
+                (hands.tell)(done.fetch_add(1, Ordering::Relaxed) + 1, count);
+                steered
+            };
+            let results = shared(&mut now, hands.threads, work, |(_, face), work| one(face, work));
+            let mut lifts = Vec::new();
+            for ((number, face), steered) in now.iter().zip(results) {
+                let Steered { planes, steps, reached } = steered?;
+                let luma = planes.iter().find(|(tint, _)| *tint == Tint::Luma);
+                let mse = luma.map_or(0.0, |(_, p)| p.energy() / p.data().len() as f64);
+                subjects[*number].done = Done::Steered { course: Course { steps, reached }, mse };
+                let lift =
+                    |(tint, plane): &(Tint, Plane)| Lift::tinted(plane, *tint, &face.patch, photo);
+                lifts.extend(planes.iter().map(lift));
+            }
+            changed |= lift::apply(&lifts, photo);
+            waiting = later;
+        }
+        Ok((subjects, left, changed))
     }
 
     /// The faces to be treated, and where their chips lie.
@@ -181,33 +347,27 @@ impl Engine {
         }
     }
 
-    /// Reads a face's chip, draws its noise, and keeps what later comparisons need.
+    /// Keeps what later comparisons need of a face.
     fn subject(
         &self,
         photo: &Photo,
-        plan: &Plan,
-        context: &Context<'_>,
         spot: Option<Spot>,
-        patch: Patch,
+        region: Region,
+        done: Done,
         work: &mut Workspace,
     ) -> Result<Subject> {
-        let region = patch.region(photo);
-        let side = plan.model().side();
-        // Noise that does not depend on the chip needs no chip, but noisy features do.
-        let chip = match plan.reads_chip() || self.options.receipt {
-            true => patch.chip(photo, side),
-            false => Plane::zeros(side, side),
-        };
-        let release = plan.protect(&chip, &mut context.source(region)?)?;
-        let witness = match &self.eyes {
-            Some(eyes) if self.options.check => {
-                let face = eyes.face_to_check(spot, photo, work)?;
-                face.map(|face| eyes.witness(photo, &face, work)).transpose()?
+        let (mut witness, mut baseline) = (None, Vec::new());
+        if let Some(eyes) = self.eyes.as_ref().filter(|_| self.options.check)
+            && let Some(face) = eyes.face_to_check(spot, photo, work)?
+        {
+            let seen = eyes.witness(photo, &face, work)?;
+            if let Done::Steered { .. } = done {
+                baseline = eyes.judge(&seen, photo, Trial::Degraded, work)?;
             }
-            _ => None,
-        };
+            witness = Some(seen);
+        }
         let before = self.options.measure.then(|| photo.crop(region));
-        Ok(Subject { spot, patch, region, before, witness, release })
+        Ok(Subject { spot, region, before, witness, baseline, done })
     }
 
     /// Compares a face as written with its original.
@@ -217,7 +377,7 @@ impl Engine {
         written: Option<&Photo>,
         work: &mut Workspace,
     ) -> Result<(FaceReport, Option<FaceRecord>)> {
-        let Subject { spot, region, before, witness, release, .. } = subject;
+        let Subject { spot, region, before, witness, baseline, done } = subject;
         let quality = match (&before, written) {
             (Some(before), Some(written)) => {
                 let before = before.luma(before.whole());
@@ -225,26 +385,73 @@ impl Engine {
             }
             _ => None,
         };
+        let trial = match &done {
+            Done::Noise(_) => Trial::Plain,
+            Done::Steered { .. } => Trial::Degraded,
+        };
         let recognisers = match (&self.eyes, &witness, written) {
             (Some(eyes), Some(witness), Some(written)) => {
-                eyes.judge(witness, written, Trial::Plain, work)?
+                eyes.judge(witness, written, trial, work)?
             }
             _ => Vec::new(),
         };
-        let pixels = release.noise.data().len() as f64;
+        let (mse, expected_mse, steered) = match &done {
+            Done::Noise(release) => {
+                let pixels = release.noise.data().len() as f64;
+                let expected = release.expected_variance / pixels;
+                (release.real_variance() / pixels, Some(expected), None)
+            }
+            Done::Steered { course, mse } => (*mse, None, Some(*course)),
+        };
         let report = FaceReport {
             spot,
-            mse: release.real_variance() / pixels,
-            expected_mse: release.expected_variance / pixels,
+            mse,
+            expected_mse,
+            steered,
             quality,
             recognisers: recognisers.clone(),
+            before: baseline.clone(),
         };
         let record = || -> Result<FaceRecord> {
-            Ok(FaceRecord { spot, drawn: Drawn::of(&release)?, quality, recognisers })
+            let drawn = match &done {
+                Done::Noise(release) => Some(Drawn::of(release)?),
+                Done::Steered { .. } => None,
+            };
+            Ok(FaceRecord { spot, drawn, steered, quality, recognisers, before: baseline })
         };
         let record = self.options.receipt.then(record).transpose()?;
         Ok((report, record))
     }
+}
+
+/// Does something to each item, in up to `threads` threads.
+fn shared<T: Send, R: Send>(
+    items: &mut [T],
+    threads: usize,
+    work: &mut Workspace,
+    each: impl Fn(&mut T, &mut Workspace) -> R + Sync,
+) -> Vec<R> {
+    if threads < 2 || items.len() < 2 {
+        return items.iter_mut().map(|item| each(item, work)).collect();
+    }
+    let part = items.len().div_ceil(threads);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = items
+            .chunks_mut(part)
+            .map(|items| {
+                let each = &each;
+                scope.spawn(move || {
+                    let mut work = Workspace::default();
+                    items.iter_mut().map(|item| each(item, &mut work)).collect::<Vec<R>>()
+                })
+            })
+            .collect();
+        let results = threads.into_iter().flat_map(|thread| match thread.join() {
+            Ok(results) => results,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        results.collect()
+    })
 }
 
 /// What decides the noise of a photo's faces.
@@ -254,14 +461,14 @@ struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    fn new(plan: &Plan, photo: &Photo, secret: &'a Secret) -> Self {
-        let plan = blake3::hash(plan.name().as_bytes());
+    fn new(plan: &str, photo: &Photo, secret: &'a Secret) -> Self {
+        let plan = blake3::hash(plan.as_bytes());
         Self { secret, bytes: [*plan.as_bytes(), photo.digest()].concat() }
     }
 
     /// The generator of the face whose chip covers that region. Rounded coarsely: the last bits of a
     /// detector's numbers differ between processors, and should not make new noise.
-    fn source(&self, region: Region) -> Result<facedp::noise::Source<rand_chacha::ChaCha20Rng>> {
+    fn source(&self, region: Region) -> Result<Source<ChaCha20Rng>> {
         let Region { x, y, width, height } = region;
         let unit = (width.max(height) / 8).max(1).next_power_of_two();
         let centre = [x + width / 2, y + height / 2, width + height].map(|n| (n + unit / 2) / unit);

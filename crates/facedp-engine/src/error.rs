@@ -59,6 +59,17 @@ pub enum Error {
     /// No face was found, and no box given.
     #[error("no face found: mark it with --box x,y,w,h, or lower --min-score")]
     NoFace,
+    /// Faces were found, but all of them are too small.
+    #[error(
+        "{found} found, but none is {least} pixels wide, which steering needs: use the photo at a \
+         larger size, or a method of noise such as --method rdp-optimal"
+    )]
+    TooSmall {
+        /// Faces found, in words.
+        found: String,
+        /// The least width.
+        least: f32,
+    },
     /// A face that was asked for by number is not there.
     #[error("face {number} was asked for, but {found} were found: `facedp inspect` numbers them")]
     FaceNumber {
@@ -76,6 +87,18 @@ pub enum Error {
         width: usize,
         /// Height of the picture.
         height: usize,
+    },
+    /// A floor of quality out of range.
+    #[error("a least PSNR of {given} dB: 25 (strong) to 50 (hardly any change) can be asked for")]
+    MinPsnr {
+        /// What was asked for.
+        given: f64,
+    },
+    /// Statistics of embeddings that cannot be used.
+    #[error("the statistics of embeddings cannot be used: {problem}")]
+    Prior {
+        /// What is wrong.
+        problem: String,
     },
     /// A picture too large for the format.
     #[error("{format} holds at most {most} pixels a side, this picture is {width}x{height}")]

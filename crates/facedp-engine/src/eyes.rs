@@ -174,6 +174,12 @@ impl Eyes {
         &self.recognisers
     }
 
+    /// The recognisers of these names; all of them if none is named.
+    pub(crate) fn named(&self, names: &[String]) -> Vec<&Recogniser> {
+        let meant = |r: &&Recogniser| names.is_empty() || names.iter().any(|name| name == r.name());
+        self.recognisers.iter().filter(meant).collect()
+    }
+
     /// All faces of a photo, surest first.
     pub fn find(&self, photo: &Photo, min_score: f32, work: &mut Workspace) -> Result<Vec<Spot>> {
         let large = photo.width().max(photo.height()) > LARGE;

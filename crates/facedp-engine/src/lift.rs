@@ -14,8 +14,31 @@ use crate::photo::{Photo, Region};
 /// Share of the chip's side over which noise fades.
 const FADE: f32 = 1.0 / 8.0;
 
+/// Which way a change moves colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tint {
+    /// All alike: lighter or darker.
+    Luma,
+    /// Towards blue, at the same luma (the Cb of ITU-R BT.601).
+    Blue,
+    /// Towards red, at the same luma (the Cr of ITU-R BT.601).
+    Red,
+}
+
+impl Tint {
+    /// What one step does to red, green and blue.
+    pub(crate) fn shares(self) -> [f32; 3] {
+        match self {
+            Tint::Luma => [1.0; 3],
+            Tint::Blue => [0.0, -0.344_136, 1.772],
+            Tint::Red => [1.402, -0.714_136, 0.0],
+        }
+    }
+}
+
 /// The noise of one chip on its way to the photo.
 pub struct Lift {
+    tint: Tint,
     side: usize,
     noise: Vec<f32>,
     /// From photo to the noise.
@@ -26,25 +49,42 @@ pub struct Lift {
     columns: Option<Vec<Tap>>,
 }
 
-/// A place between two neighbours: the first, the share of the second, and how much is left there.
+/// A place between two neighbours of a line of noise.
 #[derive(Clone, Copy)]
-struct Tap {
-    first: usize,
-    second: usize,
-    share: f32,
-    left: f32,
+pub(crate) struct Tap {
+    /// The first.
+    pub(crate) first: usize,
+    /// The second.
+    pub(crate) second: usize,
+    /// The share of the second.
+    pub(crate) share: f32,
+    /// How much is left there by fading.
+    pub(crate) left: f32,
+    /// Whether it lies on the line at all.
+    pub(crate) inside: bool,
+}
+
+/// Side of what is left of a plane of noise where pixels are coarser than it: `scale` of its values
+/// a pixel.
+pub(crate) fn coarse_side(full: usize, scale: f32) -> usize {
+    let side = if scale > 1.0 { (full as f32 / scale).ceil() as usize } else { full };
+    side.clamp(1, full)
 }
 
 impl Lift {
-    /// Prepares the noise of a patch.
+    /// Prepares the noise of a patch: the same for all colours.
     pub fn new(noise: &Plane, patch: &Patch, photo: &Photo) -> Self {
+        Self::tinted(noise, Tint::Luma, patch, photo)
+    }
+
+    /// The same with a tint.
+    pub fn tinted(noise: &Plane, tint: Tint, patch: &Patch, photo: &Photo) -> Self {
         let full = noise.width();
-        let scale = patch.placement(full).scale();
-        let side = if scale > 1.0 { (full as f32 / scale).ceil() as usize } else { full };
-        let side = side.clamp(1, full);
+        let side = coarse_side(full, patch.placement(full).scale());
         let placement = patch.placement(side);
         let region = patch.region(photo);
         let mut lift = Self {
+            tint,
             side,
             noise: resized(noise, side, side).data().iter().map(|n| *n as f32).collect(),
             placement,
@@ -105,21 +145,27 @@ impl Lift {
         &self.noise[y * self.side..(y + 1) * self.side]
     }
 
-    /// Where a coordinate lies between pixels of the noise, fading at the edges that ask for it.
-    fn tap(&self, at: f32, [near, far]: [bool; 2]) -> Tap {
-        let side = self.side as f32;
-        let inside = (-0.5..side - 0.5).contains(&at);
+    fn tap(&self, at: f32, faded: [bool; 2]) -> Tap {
+        Tap::new(at, self.side, faded)
+    }
+}
+
+impl Tap {
+    /// Where a coordinate lies on a line of `side` values, fading at the ends that ask for it.
+    pub(crate) fn new(at: f32, side: usize, [near, far]: [bool; 2]) -> Self {
+        let length = side as f32;
+        let inside = (-0.5..length - 0.5).contains(&at);
         if !inside {
-            return Tap { first: 0, second: 0, share: 0.0, left: 0.0 };
+            return Self { first: 0, second: 0, share: 0.0, left: 0.0, inside };
         }
         let edge = |distance: f32, fades: bool| {
-            let t = distance / (side * FADE);
+            let t = distance / (length * FADE);
             if fades && t < 1.0 { t * t * (3.0 - 2.0 * t) } else { 1.0 }
         };
-        let left = edge(at + 0.5, near) * edge(side - 0.5 - at, far);
+        let left = edge(at + 0.5, near) * edge(length - 0.5 - at, far);
         let first = at.max(0.0) as usize;
-        let second = (first + 1).min(self.side - 1);
-        Tap { first, second, share: at.max(0.0) - first as f32, left }
+        let second = (first + 1).min(side - 1);
+        Self { first, second, share: at.max(0.0) - first as f32, left, inside }
     }
 }
 
@@ -135,10 +181,18 @@ pub fn apply(lifts: &[Lift], photo: &mut Photo) -> bool {
         let here = lifts.iter().filter(|l| (l.region.y..l.region.y + l.region.height).contains(&y));
         let Some(left) = here.clone().map(|l| l.region.x).min() else { continue };
         let right = here.clone().map(|l| l.region.x + l.region.width).max().unwrap_or(left);
-        line.clear();
-        line.resize(right - left, 0.0);
-        here.for_each(|lift| lift.add_row(left, y, &mut line));
-        changed |= photo.add_row(left, y, &line);
+        let mut lines = [Tint::Luma, Tint::Blue, Tint::Red].map(|tint| {
+            let lifts = here.clone().filter(|lift| lift.tint == tint);
+            line.clear();
+            line.resize(right - left, 0.0);
+            let any = lifts.map(|lift| lift.add_row(left, y, &mut line)).count() > 0;
+            any.then(|| std::mem::take(&mut line))
+        });
+        changed |= match &mut lines {
+            [Some(luma), None, None] => photo.add_row(left, y, luma),
+            lines => photo.add_row_tinted(left, y, lines.each_ref().map(Option::as_deref)),
+        };
+        line = lines[0].take().unwrap_or_default();
     }
     changed
 }

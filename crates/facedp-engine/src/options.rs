@@ -5,6 +5,7 @@ use facedp::Plan;
 use crate::eyes::{Faces, MIN_SCORE};
 use crate::key::Secret;
 use crate::photo::{Encoding, Limits};
+use crate::steer::Steering;
 
 /// What is done to faces.
 pub enum Treatment {
@@ -14,6 +15,13 @@ pub enum Treatment {
     Noise {
         /// The plan.
         plan: Box<Plan>,
+        /// Where its randomness comes from.
+        secret: Secret,
+    },
+    /// Changes that lead recognisers astray.
+    Steer {
+        /// How.
+        steering: Box<Steering>,
         /// Where its randomness comes from.
         secret: Secret,
     },

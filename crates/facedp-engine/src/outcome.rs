@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::eyes::{Spot, Verdict};
 use crate::photo::Format;
-use crate::receipt::Receipt;
+use crate::receipt::{Course, Receipt};
 
 /// A photo as it is to be published, and what was done to it.
 #[derive(Serialize)]
@@ -15,8 +15,11 @@ pub struct Protected {
     pub file: Vec<u8>,
     /// Its format.
     pub format: Format,
-    /// The faces that noise was added to.
+    /// The faces that were changed.
     pub faces: Vec<FaceReport>,
+    /// Faces that were found but left as they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<Left>,
     /// Whether no sample changed: all noise was rounded away, or none was added.
     pub unchanged: bool,
     /// Metadata that was left out.
@@ -28,21 +31,39 @@ pub struct Protected {
     pub receipt: Option<Receipt>,
 }
 
+/// A face that was left as it is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Left {
+    /// Where it is.
+    #[serde(flatten)]
+    pub spot: Spot,
+    /// Why.
+    pub reason: String,
+}
+
 /// One face.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FaceReport {
     /// Where it is; none for a face crop.
     #[serde(flatten)]
     pub spot: Option<Spot>,
-    /// Mean squared noise on the chip, before lifting and rounding: comparable with theory.
+    /// Mean squared change of the chip, before lifting and rounding: comparable with theory.
     pub mse: f64,
-    /// What the plan expects of it.
-    pub expected_mse: f64,
+    /// What the plan expects of it, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_mse: Option<f64>,
+    /// How it was steered, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steered: Option<Course>,
     /// The chip's region of the photo as written, against the original.
     #[serde(flatten)]
     pub quality: Option<Quality>,
     /// What recognisers say of it, if they were asked and saw it.
     pub recognisers: Vec<Verdict>,
+    /// What they say of the original, if its degraded twins were looked at too: what JPEG and a
+    /// smaller size do by themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<Verdict>,
 }
 
 /// What is found in a photo before anything is done.

@@ -151,6 +151,26 @@ impl Recogniser {
         }
     }
 
+    /// The gradient with respect to `a` of minus the distance between two embeddings: where `a` has
+    /// to go to come closer to `b` the fastest.
+    pub fn pull(&self, a: &[f32], b: &[f32]) -> Vec<f32> {
+        let dot = |a: &[f32], b: &[f32]| -> f32 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+        match self.rule.metric {
+            Metric::Euclidean => {
+                let distance = self.distance(a, b).max(f32::MIN_POSITIVE);
+                a.iter().zip(b).map(|(a, b)| (b - a) / distance).collect()
+            }
+            Metric::Cosine => {
+                let (size, other) = (dot(a, a).sqrt(), dot(b, b).sqrt());
+                if size == 0.0 || other == 0.0 {
+                    return vec![0.0; a.len()];
+                }
+                let cosine = dot(a, b) / (size * other);
+                a.iter().zip(b).map(|(a, b)| (b / other - cosine * a / size) / size).collect()
+            }
+        }
+    }
+
     /// Whether faces at that distance count as one person's.
     pub fn matches(&self, distance: f32) -> bool {
         distance <= self.rule.threshold

@@ -86,6 +86,19 @@ impl Similarity {
         Self { shift: self.apply(corner), ..*self }
     }
 
+    /// The same transform, then a shift.
+    pub fn shifted(&self, [u, v]: Point) -> Self {
+        Self { shift: [self.shift[0] + u, self.shift[1] + v], ..*self }
+    }
+
+    /// The same transform, then turning by `angle` and scaling by `factor` about a point.
+    pub fn turned(&self, angle: f32, factor: f32, about: Point) -> Self {
+        let (a, b) = (factor * angle.cos(), factor * angle.sin());
+        let [u, v] = [0, 1].map(|i| self.shift[i] - about[i]);
+        let shift = [a * u - b * v + about[0], b * u + a * v + about[1]];
+        Self { a: a * self.a - b * self.b, b: b * self.a + a * self.b, shift }
+    }
+
     /// The same transform to a chip `factor` times as large: scaled about the chip's corner, which
     /// lies half a pixel before its first centre.
     pub fn resized(&self, factor: f32) -> Self {

@@ -26,10 +26,9 @@ pub struct MethodArgs {
     #[arg(long, visible_alias = "eps", value_name = "EPS", default_value = "0.2",
           allow_negative_numbers = true, value_parser = epsilon)]
     pub epsilon: Epsilon,
-    /// Parameter p of the geometric number: noise reaches the top 1/p ranks on average
-    #[arg(long, value_name = "P", default_value_t = 0.02,
-          allow_negative_numbers = true, value_parser = geometric_p)]
-    pub geometric_p: f64,
+    /// Parameter p of the geometric number: noise reaches the top 1/p ranks on average [default: 0.02]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = geometric_p)]
+    pub geometric_p: Option<f64>,
     /// Features that the budget covers [default: all of the model's]
     #[arg(long, value_name = "N")]
     pub features: Option<usize>,
@@ -42,10 +41,9 @@ pub struct MethodArgs {
     /// Order in which coefficients get noise [default: the method's]
     #[arg(long, value_parser = names::<Ranking>(Ranking::NAMES))]
     pub ranking: Option<Ranking>,
-    /// What epsilon is measured against
-    #[arg(long, default_value_t = Sensitivity::Normalised,
-          value_parser = names::<Sensitivity>(Sensitivity::NAMES))]
-    pub sensitivity: Sensitivity,
+    /// What epsilon is measured against [default: normalised]
+    #[arg(long, value_parser = names::<Sensitivity>(Sensitivity::NAMES))]
+    pub sensitivity: Option<Sensitivity>,
     /// rdp-na: the share of a feature's largest weight from which weights count; 0 is the
     /// paper's literal formula [default: 0.5]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
@@ -59,13 +57,31 @@ pub struct MethodArgs {
 }
 
 impl MethodArgs {
+    /// The options that only methods of noise have and that were given.
+    pub fn of_noise(&self) -> Vec<&'static str> {
+        [
+            (self.geometric_p.is_some(), "--geometric-p"),
+            (self.features.is_some(), "--features"),
+            (self.basis.is_some(), "--basis"),
+            (self.levels.is_some(), "--levels"),
+            (self.ranking.is_some(), "--ranking"),
+            (self.sensitivity.is_some(), "--sensitivity"),
+            (self.significance.is_some(), "--significance"),
+            (self.eta.is_some(), "--eta"),
+            (self.model.is_some(), "--model"),
+        ]
+        .into_iter()
+        .filter_map(|(given, name)| given.then_some(name))
+        .collect()
+    }
+
     /// The method these options describe, for a model of that many features.
     ///
     /// An option that the method does not have is an error, not something to pass over.
     pub fn resolve(&self, preset: Preset, available: usize) -> Result<Method, Failure> {
         let mut method = preset.method(self.epsilon, self.features.unwrap_or(available));
-        method.geometric_p = self.geometric_p;
-        method.sensitivity = self.sensitivity;
+        method.geometric_p = self.geometric_p.unwrap_or(method.geometric_p);
+        method.sensitivity = self.sensitivity.unwrap_or(Sensitivity::Normalised);
         method.ranking = self.ranking.unwrap_or(method.ranking);
         match self.basis {
             Some(BasisName::Pixel) => method.basis = Basis::Pixel,

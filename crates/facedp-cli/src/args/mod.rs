@@ -13,7 +13,7 @@ use facedp_eval::dataset::Half;
 
 pub use evaluate::{Evaluate, Images};
 pub use method::MethodArgs;
-pub use protect::{MethodName, Protect, RunArgs};
+pub use protect::{GoalName, MethodName, Protect, RunArgs, SteerArgs, StrengthName};
 
 use parsers::{names, share};
 

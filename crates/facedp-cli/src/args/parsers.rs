@@ -24,9 +24,12 @@ where
 pub fn method_names() -> impl TypedValueParser<Value = MethodName> {
     let presets =
         Preset::NAMES.iter().map(|(name, aliases)| PossibleValue::new(*name).aliases(*aliases));
-    let known = PossibleValuesParser::new(presets.chain([PossibleValue::new("none")]));
+    let steered = [PossibleValue::new("steered")];
+    let none = [PossibleValue::new("none")];
+    let known = PossibleValuesParser::new(steered.into_iter().chain(presets).chain(none));
     known.try_map(|name| match name.as_str() {
-        "none" => Ok::<_, facedp::Error>(MethodName::None),
+        "steered" => Ok::<_, facedp::Error>(MethodName::Steered),
+        "none" => Ok(MethodName::None),
         name => name.parse().map(MethodName::Preset),
     })
 }

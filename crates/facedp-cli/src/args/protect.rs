@@ -10,27 +10,33 @@ use facedp_engine::{Faces, Format};
 use super::MethodArgs;
 use super::parsers::{faces, method_names, rectangle, share};
 
-/// Add noise to the faces in photos, and write them to another folder.
+/// Change the faces in photos so that recognisers no longer match them, and write the photos to
+/// another folder.
 ///
-/// Faces are found and aligned; the noise is made at the model's size and lifted back to each face at
-/// full resolution, on all colour channels alike. The rest of a photo stays as it is. Results have
-/// the names, formats and compression of their originals, which are never overwritten. Metadata (EXIF,
-/// GPS position, XMP, thumbnails) is left out, a colour profile is kept, the orientation is applied.
+/// Faces are found and aligned; the change is made at a size of 128 pixels and lifted back to each face
+/// at full resolution. The rest of a photo stays as it is. Results have the names, formats and
+/// compression of their originals, which are never overwritten. Metadata (EXIF, GPS position, XMP,
+/// thumbnails) is left out, a colour profile is kept, the orientation is applied.
+///
+/// The method `steered` changes a face, as little as possible, until the recognisers inside the program
+/// (dlib, SFace) no longer match it; others may still. The paper's methods (`rdp-optimal` and so on) add
+/// noise instead, which modern recognisers see through.
 ///
 /// A photo in which no face is found is not written: it could hold one that was missed. What may be
 /// claimed of results is printed at the end.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
-  facedp protect photos/ -o out/ 
-  facedp protect photos/ -o out/  --resume                  go on after an interruption
-  facedp protect 'photos/**/*.jpg' -o out/  --dry-run       what would be done?
-  facedp protect group.jpg -o out/  --faces 1,3             faces as `facedp inspect` numbers them
-  facedp protect crops/ -o noisy/ --aligned --seed 7 --json a repeatable experiment
+  facedp protect photos/ -o out/
+  facedp protect photos/ -o out/ --resume                   go on after an interruption
+  facedp protect photos/ -o out/ --strength high            change more: fewer recognisers match
+  facedp protect 'photos/**/*.jpg' -o out/ --dry-run        what would be done?
+  facedp protect group.jpg -o out/ --faces 1,3              faces as `facedp inspect` numbers them
+  facedp protect photos/ -o out/ --method rdp-optimal       the paper's noise instead
 
-Noise follows from your key (`facedp key path`), the photo, the method and the face: treating a
+Randomness follows from your key (`facedp key path`), the photo, the method and the face: treating a
 photo again gives the same result, so there is nothing to average. Keep the key secret: who has it
-can take the noise off again.")]
+can take noise off again.")]
 pub struct Protect {
     /// Photos (JPEG, PNG, WebP), folders of them, or patterns such as 'photos/**/*.jpg'
     #[arg(required = true, value_name = "PATHS")]
@@ -44,10 +50,12 @@ pub struct Protect {
     pub write: WriteArgs,
     #[command(flatten)]
     pub run: RunArgs,
-    /// How the noise is spread; none: decode and encode only
-    #[arg(long, default_value_t = MethodName::Preset(Preset::RdpOptimal), value_parser = method_names(),
+    /// What is done to faces; none: decode and encode only
+    #[arg(long, default_value_t = MethodName::Steered, value_parser = method_names(),
           help_heading = "Method")]
     pub method: MethodName,
+    #[command(flatten)]
+    pub steer: SteerArgs,
     #[command(flatten)]
     pub parameters: MethodArgs,
     /// File with the secret key [default: your own, made on first use]
@@ -56,6 +64,43 @@ pub struct Protect {
     /// Repeatable noise for experiments; whoever knows the seed can take the noise off again
     #[arg(long, value_name = "N", conflicts_with = "key", help_heading = "Method")]
     pub seed: Option<u64>,
+}
+
+/// How faces are steered.
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Steering (--method steered)")]
+pub struct SteerArgs {
+    /// How much faces may change: at least 39, 36 or 34 dB [default: medium]
+    #[arg(long, value_enum)]
+    pub strength: Option<StrengthName>,
+    /// Where faces go: away from themselves, towards a person drawn for each, or both [default: both]
+    #[arg(long, value_enum)]
+    pub goal: Option<GoalName>,
+    /// The least PSNR of a face's region, 25 to 50 dB [default: the strength's]
+    #[arg(long, value_name = "DB", allow_negative_numbers = true)]
+    pub min_psnr: Option<f64>,
+    /// Change colours too, not only how light they are
+    #[arg(long, visible_alias = "color")]
+    pub colour: bool,
+    /// Recognisers to steer by [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["dlib", "sface"])]
+    pub steer_by: Vec<String>,
+}
+
+/// The names of goals.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GoalName {
+    Away,
+    Both,
+    Draw,
+}
+
+/// The names of strengths.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StrengthName {
+    Low,
+    Medium,
+    High,
 }
 
 /// Where faces are.
@@ -154,6 +199,7 @@ impl FormatName {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum MethodName {
     None,
+    Steered,
     Preset(Preset),
 }
 
@@ -161,6 +207,7 @@ impl Display for MethodName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MethodName::None => f.write_str("none"),
+            MethodName::Steered => f.write_str("steered"),
             MethodName::Preset(preset) => preset.fmt(f),
         }
     }

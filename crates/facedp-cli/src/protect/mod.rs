@@ -1,4 +1,4 @@
-//! `facedp protect`: noise for the faces of photos.
+//! `facedp protect`: photos whose faces recognisers no longer match, or with noise on them.
 
 mod settings;
 mod summary;
@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::anyhow;
-use facedp_engine::batch::{self, Course, Job, Known, Mode, Outcome, Record, Run};
-use facedp_engine::{Error, Verdict, files};
+use facedp_engine::batch::{self, Course, Job, Known, Mode, Outcome, Record, Run, Watch};
+use facedp_engine::{Error, Left, Verdict, files};
 use serde_json::{Value, json};
 
 use crate::args::{MethodName, Output, Protect, RunArgs};
@@ -41,7 +41,8 @@ pub fn run(args: &Protect, output: &Output) -> Result<ExitCode, Failure> {
     let stop =
         words::stop_on_signal("finishing the photos in hand; press Ctrl-C again to stop at once")?;
 
-    let bar = progress::bar(jobs.len(), "adding noise", output);
+    let what = if args.method == MethodName::Steered { "steering" } else { "adding noise" };
+    let bar = progress::bar(jobs.len(), what, output);
     let tally = Mutex::new(Tally::default());
     let told = Mutex::new(Ok(()));
     let tell = |source: Option<&Job>, outcome: Result<Outcome, Error>| {
@@ -57,13 +58,21 @@ pub fn run(args: &Protect, output: &Output) -> Result<ExitCode, Failure> {
                 *told = line;
             }
         }
-        tally.lock().unwrap_or_else(PoisonError::into_inner).add(&outcome);
+        let file = source.map(|job| job.target().display().to_string());
+        tally.lock().unwrap_or_else(PoisonError::into_inner).add(file, &outcome);
         bar.inc(1);
     };
     for failure in failures {
         tell(None, Err(failure));
     }
-    batch::run(&engine, &jobs, course, &stop, |job, outcome| tell(Some(job), outcome))?;
+    let watch = Telling {
+        faces: |job: &Job, done: usize, of: usize| {
+            let name = job.source().file_name().unwrap_or_default().to_string_lossy();
+            bar.set_message(format!("{what}: {name}, {done} of {}", words::count(of, "face")));
+        },
+        done: |job: &Job, outcome| tell(Some(job), outcome),
+    };
+    batch::run(&engine, &jobs, course, &stop, &watch)?;
     bar.finish_and_clear();
 
     let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -94,6 +103,26 @@ pub fn run(args: &Protect, output: &Output) -> Result<ExitCode, Failure> {
         _ if summary.all_well() => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     })
+}
+
+/// Passes on what a batch tells.
+struct Telling<F, D> {
+    faces: F,
+    done: D,
+}
+
+impl<F, D> Watch for Telling<F, D>
+where
+    F: Fn(&Job, usize, usize) + Sync,
+    D: Fn(&Job, Result<Outcome, Error>) + Sync,
+{
+    fn faces(&self, job: &Job, done: usize, of: usize) {
+        (self.faces)(job, done, of);
+    }
+
+    fn done(&self, job: &Job, outcome: Result<Outcome, Error>) {
+        (self.done)(job, outcome);
+    }
 }
 
 impl RunArgs {
@@ -129,7 +158,14 @@ fn complaint(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Vec<String>
             format!("failed: {name}{what} it: {reason}")
         }
         Err(error) => format!("failed: {name}{error}"),
-        Ok(Outcome::Copied(_)) => format!("no face found: {name}written without noise"),
+        Ok(Outcome::Copied(_)) => format!("no face found: {name}written unchanged"),
+        Ok(Outcome::Written(result)) => {
+            let words = |left: &Left| {
+                let [x, y, ..] = left.spot.rect;
+                format!("left as it is: {name}face at {x:.0},{y:.0}: {}", left.reason)
+            };
+            return result.left.iter().map(words).collect();
+        }
         Ok(Outcome::Existing(Some(compared))) if compared.faces.is_empty() => {
             format!("no face found: {name}its result is there from an earlier run")
         }

@@ -1,14 +1,23 @@
 //! From the command line to an engine.
 
 use anyhow::anyhow;
-use facedp::Plan;
-use facedp_engine::{Encoding, Engine, Key, Limits, Look, Metadata, Options, Secret, Treatment};
+use facedp::{Epsilon, Plan};
+use facedp_engine::{
+    Encoding, Engine, Goal, Key, Limits, Look, Metadata, Options, Secret, Steering, Strength,
+    Treatment,
+};
 
-use crate::args::{MethodName, Protect};
+use crate::args::{GoalName, MethodName, Protect, SteerArgs, StrengthName};
 use crate::failure::{Failure, complain};
 use crate::model;
 
 pub fn engine(args: &Protect) -> Result<Engine, Failure> {
+    if args.method != MethodName::Steered
+        && let Some(option) = args.steer.given().first()
+    {
+        let method = args.method;
+        return Err(Failure::usage(anyhow!("{option} is for --method steered, not {method}")));
+    }
     let treatment = match args.method {
         MethodName::None => {
             for (given, option) in [
@@ -24,6 +33,16 @@ pub fn engine(args: &Protect) -> Result<Engine, Failure> {
             }
             Treatment::None
         }
+        MethodName::Steered => {
+            if let Some(option) = args.parameters.of_noise().first() {
+                let problem = anyhow!(
+                    "{option} is for methods of noise: name one, such as --method rdp-optimal"
+                );
+                return Err(Failure::usage(problem));
+            }
+            let steering = Box::new(args.steer.steering(args.parameters.epsilon)?);
+            Treatment::Steer { steering, secret: secret(args)? }
+        }
         MethodName::Preset(preset) => {
             let model = model::load(args.parameters.model.as_deref())?;
             let method = args.parameters.resolve(preset, model.features())?;
@@ -32,6 +51,48 @@ pub fn engine(args: &Protect) -> Result<Engine, Failure> {
         }
     };
     Ok(Engine::new(treatment, options(args))?)
+}
+
+impl SteerArgs {
+    /// The options that were given.
+    fn given(&self) -> Vec<&'static str> {
+        [
+            (self.strength.is_some(), "--strength"),
+            (self.goal.is_some(), "--goal"),
+            (self.min_psnr.is_some(), "--min-psnr"),
+            (self.colour, "--colour"),
+            (!self.steer_by.is_empty(), "--steer-by"),
+        ]
+        .into_iter()
+        .filter_map(|(given, name)| given.then_some(name))
+        .collect()
+    }
+
+    /// The steering that they describe.
+    pub fn steering(&self, epsilon: Epsilon) -> Result<Steering, Failure> {
+        let strength = match self.strength {
+            Some(StrengthName::Low) => Strength::Low,
+            Some(StrengthName::Medium) | None => Strength::Medium,
+            Some(StrengthName::High) => Strength::High,
+        };
+        let usual = Steering::new(strength)?;
+        let goal = match self.goal {
+            Some(GoalName::Away) => Goal::Away,
+            Some(GoalName::Both) => Goal::Both,
+            Some(GoalName::Draw) => Goal::Draw,
+            None => usual.goal,
+        };
+        let steering = Steering {
+            goal,
+            min_psnr: self.min_psnr.unwrap_or(usual.min_psnr),
+            epsilon,
+            recognisers: self.steer_by.clone(),
+            colour: self.colour,
+            ..usual
+        };
+        steering.validate().map_err(Failure::usage)?;
+        Ok(steering)
+    }
 }
 
 fn options(args: &Protect) -> Options {

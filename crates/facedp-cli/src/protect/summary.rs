@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use facedp::metrics::psnr;
-use facedp::{Claim, Preset, Randomness};
+use facedp::{Claim, Randomness};
 use facedp_engine::batch::{Outcome, Run};
-use facedp_engine::{Engine, Error, FaceReport, Protected, Verdict};
+use facedp_engine::{Engine, Error, FaceReport, Protected, Terms, Verdict};
 use facedp_eval::statistics::{average, median};
 use serde::Serialize;
 
@@ -28,6 +28,17 @@ pub struct Tally {
     stripped: BTreeMap<String, usize>,
     notes: BTreeMap<String, usize>,
     recognisers: Vec<Matches>,
+    left: usize,
+    matching: Vec<Matching>,
+    no_match: usize,
+}
+
+/// A face that recognisers still match.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Matching {
+    file: String,
+    face: usize,
+    recognisers: Vec<String>,
 }
 
 /// What became of photos.
@@ -57,9 +68,12 @@ pub struct Summary {
     #[serde(flatten)]
     counts: Counts,
     faces: usize,
-    method: Option<Preset>,
-    /// The budget of each face.
+    method: Option<String>,
+    /// The budget of each face; that of steering's draws is no budget of the picture.
     epsilon: Option<f64>,
+    /// The least PSNR of a face that was allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_psnr: Option<f64>,
     /// PSNR of the mean squared noise over all faces, before lifting and rounding.
     psnr_mean_mse: Option<f64>,
     /// PSNR of the mean of what the plan expected.
@@ -75,6 +89,12 @@ pub struct Summary {
     recognisers: Vec<Matches>,
     /// Faces that no recogniser could look at.
     unchecked: usize,
+    /// Faces that were left as they are.
+    left_as_they_are: usize,
+    /// Faces that no recogniser matches any more.
+    no_match: usize,
+    /// Faces that a recogniser still matches.
+    matching: Vec<Matching>,
     seconds: f64,
     claim: Claim,
     randomness: Option<Randomness>,
@@ -91,15 +111,16 @@ pub struct Summary {
 
 impl Tally {
     /// Takes one more photo into account.
-    pub fn add(&mut self, outcome: &Result<Outcome, Error>) {
+    pub fn add(&mut self, file: Option<String>, outcome: &Result<Outcome, Error>) {
+        let file = file.unwrap_or_default();
         match outcome {
             Ok(Outcome::Written(result)) => {
                 self.counts.written += 1;
-                self.add_result(result);
+                self.add_result(&file, result);
             }
             Ok(Outcome::Copied(result)) => {
                 self.counts.copied += 1;
-                self.add_result(result);
+                self.add_result(&file, result);
                 self.unchanged -= usize::from(result.unchanged); // nothing was to change
             }
             Ok(Outcome::Planned(seen)) => {
@@ -111,7 +132,9 @@ impl Tally {
                 self.counts.existing += 1;
                 let faces = compared.as_ref().map(|compared| &compared.faces);
                 self.counts.existing_faceless += usize::from(faces.is_some_and(Vec::is_empty));
-                faces.into_iter().flatten().for_each(|verdicts| self.add_verdicts(verdicts));
+                for (number, verdicts) in (1..).zip(faces.into_iter().flatten()) {
+                    self.add_verdicts(&file, number, verdicts);
+                }
             }
             Ok(Outcome::Stopped) => self.counts.stopped += 1,
             Err(Error::NoFace) => self.counts.no_face += 1,
@@ -122,26 +145,35 @@ impl Tally {
         }
     }
 
-    fn add_result(&mut self, result: &Protected) {
+    fn add_result(&mut self, file: &str, result: &Protected) {
         self.faces += result.faces.len();
+        self.left += result.left.len();
         self.unchanged += usize::from(result.unchanged);
         result.stripped.iter().for_each(|name| *entry(&mut self.stripped, name) += 1);
         result.notes.iter().for_each(|note| *entry(&mut self.notes, note) += 1);
-        result.faces.iter().for_each(|face| self.add_face(face));
+        for (number, face) in (1..).zip(&result.faces) {
+            self.add_face(file, number, face);
+        }
     }
 
-    fn add_face(&mut self, face: &FaceReport) {
+    fn add_face(&mut self, file: &str, number: usize, face: &FaceReport) {
         self.squared_noise.push(face.mse);
-        self.expected.push(face.expected_mse);
+        self.expected.extend(face.expected_mse);
         if let Some(quality) = &face.quality {
             self.decibels.push(quality.psnr.unwrap_or(f64::INFINITY));
             self.ssims.extend(quality.ssim);
         }
-        self.add_verdicts(&face.recognisers);
+        self.add_verdicts(file, number, &face.recognisers);
     }
 
-    fn add_verdicts(&mut self, verdicts: &[Verdict]) {
+    fn add_verdicts(&mut self, file: &str, face: usize, verdicts: &[Verdict]) {
         self.unchecked += usize::from(verdicts.is_empty());
+        let matching = verdicts.iter().filter(|verdict| verdict.plain.matches);
+        let recognisers: Vec<String> = matching.map(|verdict| verdict.name.clone()).collect();
+        match recognisers.is_empty() {
+            true => self.no_match += usize::from(!verdicts.is_empty()),
+            false => self.matching.push(Matching { file: file.to_owned(), face, recognisers }),
+        }
         for verdict in verdicts {
             let known = self.recognisers.iter().position(|r| r.name == verdict.name);
             let at = known.unwrap_or_else(|| {
@@ -155,14 +187,21 @@ impl Tally {
     }
 
     /// The figures of the run.
-    pub fn summary(self, engine: &Engine, run: Run, time: Duration) -> Summary {
+    pub fn summary(mut self, engine: &Engine, run: Run, time: Duration) -> Summary {
         let terms = engine.terms();
+        let (epsilon, min_psnr) = match &terms {
+            Some(Terms::Noise(terms)) => (Some(terms.method.epsilon.get()), None),
+            Some(Terms::Steered(terms)) => (None, Some(terms.method.steering.min_psnr)),
+            None => (None, None),
+        };
+        self.matching.sort_by(|a, b| (&a.file, a.face).cmp(&(&b.file, b.face)));
         let of_mean = |values: &[f64]| mean(values).and_then(|mse| psnr(mse, 255.0));
         Summary {
             counts: self.counts,
             faces: self.faces,
-            method: terms.as_ref().map(|terms| terms.method.preset),
-            epsilon: terms.as_ref().map(|terms| terms.method.epsilon.get()),
+            method: terms.as_ref().map(Terms::method),
+            epsilon,
+            min_psnr,
             psnr_mean_mse: of_mean(&self.squared_noise),
             psnr_expected: of_mean(&self.expected),
             psnr_median: median(self.decibels).filter(|d| d.is_finite()),
@@ -172,9 +211,12 @@ impl Tally {
             notes: self.notes,
             recognisers: self.recognisers,
             unchecked: self.unchecked,
+            left_as_they_are: self.left,
+            no_match: self.no_match,
+            matching: self.matching,
             seconds: time.as_secs_f64(),
-            claim: terms.as_ref().map_or(Claim::None, |terms| terms.claim),
-            randomness: terms.as_ref().map(|terms| terms.randomness),
+            claim: terms.as_ref().map_or(Claim::None, Terms::claim),
+            randomness: terms.as_ref().map(Terms::randomness),
             measured: engine.options().measure,
             checked: engine.options().check,
             dry: run == Run::Dry,
@@ -203,15 +245,16 @@ impl Summary {
         self.disk_full > 0
     }
 
-    /// Whether every photo had a face and was written.
+    /// Whether every photo had a face and was written, and no face was left as it is.
     pub fn all_well(&self) -> bool {
         let Counts { failed, no_face, copied, existing_faceless, .. } = self.counts;
-        failed + no_face + copied + existing_faceless == 0 && self.left() == 0
+        failed + no_face + copied + existing_faceless + self.left_as_they_are == 0
+            && self.left() == 0
     }
 
     /// Whether a recogniser still matches any face, or there is one that none could look at.
     pub fn still_match(&self) -> bool {
-        self.unchecked > 0 || self.recognisers.iter().any(|r| r.still_match > 0)
+        self.unchecked + self.left_as_they_are + self.matching.len() > 0
     }
 
     /// The summary for people. The last line says what may be claimed, if noise was added.
@@ -219,9 +262,10 @@ impl Summary {
         let Counts { written, copied, existing, planned, no_face, failed, stopped, .. } =
             self.counts;
         let all = written + copied + existing + planned + no_face + failed + stopped;
-        let method = match (self.method, self.epsilon) {
-            (Some(method), Some(epsilon)) => format!("{method}, epsilon {epsilon} a face"),
-            _ => "no noise".to_owned(),
+        let method = match (&self.method, self.epsilon, self.min_psnr) {
+            (Some(method), Some(epsilon), _) => format!("{method}, epsilon {epsilon} a face"),
+            (Some(method), _, Some(floor)) => format!("{method}, at least {floor} dB"),
+            _ => "no change".to_owned(),
         };
         let folder = folder.display();
         let mut lines = vec![if self.dry {
@@ -249,7 +293,7 @@ impl Summary {
             add("no face", format!("{}, {remedy}", count(no_face, "photo")));
         }
         if copied > 0 {
-            add("no face", format!("{}, written without noise", count(copied, "photo")));
+            add("no face", format!("{}, written unchanged", count(copied, "photo")));
         }
         let listed = |map: &BTreeMap<String, usize>| {
             let items = map.iter().map(|(name, photos)| format!("{name} ({photos})"));
@@ -264,8 +308,19 @@ impl Summary {
         if self.faces > 0 && !self.dry {
             self.describe_faces(&mut add);
         }
+        if self.randomness == Some(Randomness::Experiment) && self.faces > 0 && !self.dry {
+            let warning = match self.epsilon {
+                Some(_) => "seeded noise: whoever knows the seed can take it off again",
+                None => "seeded: whoever knows the seed can repeat it",
+            };
+            add("experiment", warning.to_owned());
+        }
         if self.checked && !self.dry && self.method.is_some() {
-            add("check", self.check_in_words());
+            let words = match self.epsilon {
+                Some(_) => self.check_in_words(),
+                None => self.steering_in_words(),
+            };
+            add("check", words);
         }
         if self.method.is_some() {
             add("claim", self.claim.in_words().to_owned());
@@ -275,24 +330,59 @@ impl Summary {
 
     /// How much faces were changed.
     fn describe_faces(&self, add: &mut impl FnMut(&str, String)) {
-        add(
-            "psnr_mean_mse",
-            format!("{} (the noise as drawn)", decibels(self.psnr_mean_mse, "no noise drawn")),
-        );
+        if self.left_as_they_are > 0 {
+            let faces = count(self.left_as_they_are, "face");
+            add("too small", format!("{faces}, left as they are"));
+        }
+        if self.epsilon.is_some() {
+            let noise = decibels(self.psnr_mean_mse, "no noise drawn");
+            add("psnr_mean_mse", format!("{noise} (the noise as drawn)"));
+        }
         if self.measured {
             let half = "infinite: at least half are unchanged";
             add("median PSNR", format!("{} (faces as written)", decibels(self.psnr_median, half)));
             let small = "faces too small".to_owned();
             add("mean SSIM", self.ssim_mean.map_or(small, |ssim| format!("{ssim:.5}")));
         }
+        if self.epsilon.is_none() {
+            return;
+        }
         let written = self.counts.written;
         let equal = (self.unchanged * written as f64).round();
         let photos = count(written, "photo");
         add("unchanged", format!("{equal} of {photos} (where all noise was rounded away)"));
-        if self.randomness == Some(Randomness::Experiment) {
-            let warning = "seeded noise: whoever knows the seed can take it off again";
-            add("experiment", warning.to_owned());
+    }
+
+    /// Who was led astray, and what can be done about the others.
+    fn steering_in_words(&self) -> String {
+        const SHOWN: usize = 5;
+        if self.recognisers.is_empty() {
+            return "no face that recognisers could look at".to_owned();
         }
+        let listed = |names: &mut dyn Iterator<Item = &String>| {
+            names.map(|name| recogniser(name)).collect::<Vec<_>>().join(" and ")
+        };
+        let all = listed(&mut self.recognisers.iter().map(|r| &r.name));
+        let faces = self.no_match + self.matching.len();
+        let mut text = format!(
+            "{} of {} no longer match by {all}; other recognisers may still match",
+            self.no_match,
+            count(faces, "face")
+        );
+        for Matching { file, face, recognisers } in self.matching.iter().take(SHOWN) {
+            let names = listed(&mut recognisers.iter());
+            text += &format!("; face {face} of {file} still matches {names}");
+        }
+        if self.matching.len() > SHOWN {
+            text += &format!("; and {} more", self.matching.len() - SHOWN);
+        }
+        if !self.matching.is_empty() {
+            text += ": try --strength high, or a lower --min-psnr";
+        }
+        if self.unchecked > 0 {
+            text += &format!(" ({} could not be checked)", count(self.unchecked, "face"));
+        }
+        text
     }
 
     /// Whether recognisers still match, in plain words.

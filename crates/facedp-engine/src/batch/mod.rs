@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use facedp_nets::Workspace;
 use rayon::prelude::*;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Hands};
 use crate::error::{Error, Result};
 use crate::files::{self, Existing, Readers};
 use crate::outcome::{Compared, Protected, Seen};
@@ -62,6 +62,14 @@ pub struct Course {
     pub workers: usize,
 }
 
+/// Who is told how a run goes.
+pub trait Watch: Sync {
+    /// So many faces of a photo are done. Only methods that take their time tell.
+    fn faces(&self, _job: &Job, _done: usize, _of: usize) {}
+    /// A photo is done, or failed, or was not begun.
+    fn done(&self, job: &Job, outcome: Result<Outcome>);
+}
+
 /// Does all jobs, and tells of each as soon as it is done, on
 /// the thread that did it. Once `stop` is set, photos in hand are finished and no other is begun.
 pub fn run(
@@ -69,21 +77,26 @@ pub fn run(
     jobs: &[Job],
     course: Course,
     stop: &AtomicBool,
-    tell: impl Fn(&Job, Result<Outcome>) + Sync,
+    watch: &impl Watch,
 ) -> Result<()> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(course.workers)
         .build()
         .map_err(|e| Error::Refused(format!("worker threads: {e}")))?;
+    // Fewer photos than threads: the others help with their faces.
+    let threads = pool.current_num_threads() / jobs.len().max(1);
     // Memory of the networks, handed from photo to photo.
     let spare = Mutex::new(Vec::<Workspace>::new());
     let one = |job: &Job| {
         if stop.load(Ordering::Relaxed) {
-            return tell(job, Ok(Outcome::Stopped));
+            return watch.done(job, Ok(Outcome::Stopped));
         }
         let taken = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut work = taken.unwrap_or_default();
-        let tried = catch_unwind(AssertUnwindSafe(|| work_on(engine, job, course, &mut work)));
+        let tell = |done: usize, of: usize| watch.faces(job, done, of);
+        let hands = Hands { threads, tell: &tell };
+        let tried =
+            catch_unwind(AssertUnwindSafe(|| work_on(engine, job, course, hands, &mut work)));
         let outcome = match tried {
             Ok(outcome) => {
                 spare.lock().unwrap_or_else(PoisonError::into_inner).push(work);
@@ -94,14 +107,20 @@ pub fn run(
         if outcome.as_ref().is_err_and(Error::is_disk_full) {
             stop.store(true, Ordering::Relaxed);
         }
-        tell(job, outcome);
+        watch.done(job, outcome);
     };
     // One by one: photos differ too much in size to be dealt out beforehand.
     pool.install(|| jobs.par_iter().with_max_len(1).for_each(one));
     Ok(())
 }
 
-fn work_on(engine: &Engine, job: &Job, course: Course, work: &mut Workspace) -> Result<Outcome> {
+fn work_on(
+    engine: &Engine,
+    job: &Job,
+    course: Course,
+    hands: Hands<'_>,
+    work: &mut Workspace,
+) -> Result<Outcome> {
     let Course { run, existing, .. } = course;
     match job.state() {
         job::State::Refused(reason) => return Err(Error::Refused(reason.clone())),
@@ -117,9 +136,9 @@ fn work_on(engine: &Engine, job: &Job, course: Course, work: &mut Workspace) -> 
     if run == Run::Dry {
         return engine.look(&file, work).map(Outcome::Planned);
     }
-    let result = engine.protect(&file, work)?;
+    let result = engine.protect_with(&file, hands, work)?;
     job.write(&result)?;
-    let faceless = engine.plan().is_some() && result.faces.is_empty();
+    let faceless = engine.changes_faces() && result.faces.is_empty();
     let result = Protected { file: Vec::new(), ..result };
     Ok(if faceless { Outcome::Copied(result) } else { Outcome::Written(result) })
 }

@@ -15,6 +15,7 @@ use facedp_nets::Picture;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::lift::Tint;
 use container::Wrapping;
 
 pub(crate) use decode::Head;
@@ -119,6 +120,11 @@ fn rounded(change: f32) -> i32 {
     (change.clamp(-66_000.0, 66_000.0) + WHOLE).to_bits().wrapping_sub(WHOLE.to_bits()) as i32
 }
 
+/// A sample moved by so many grey levels.
+fn move_by<S: Sample>(sample: S, levels: f32) -> S {
+    sample.moved(rounded(levels * S::STEPS))
+}
+
 /// Runs the same code on samples of either depth.
 macro_rules! with_samples {
     ($samples:expr, $name:ident => $body:expr) => {
@@ -166,7 +172,7 @@ impl Photo {
         Ok(Region { x: (width - side) / 2, y: (height - side) / 2, width: side, height: side })
     }
 
-    fn has_colour(&self) -> bool {
+    pub(crate) fn has_colour(&self) -> bool {
         self.channels >= 3
     }
 
@@ -254,6 +260,36 @@ impl Photo {
         })
     }
 
+    /// Adds changes of luma, blue and red (see [`Tint`](crate::lift::Tint)); grey photos take only the
+    /// first. Returns whether any sample changed.
+    pub(crate) fn add_row_tinted(
+        &mut self,
+        x: usize,
+        y: usize,
+        changes: [Option<&[f32]>; 3],
+    ) -> bool {
+        if !self.has_colour() {
+            return changes[0].is_some_and(|luma| self.add_row(x, y, luma));
+        }
+        let count = changes.iter().flatten().map(|line| line.len()).max().unwrap_or(0);
+        let shares = [Tint::Luma, Tint::Blue, Tint::Red].map(Tint::shares);
+        let span = self.span(y, x..x + count);
+        let channels = self.channels;
+        let mut changed = false;
+        with_samples!(&mut self.samples, samples => {
+            for (at, pixel) in samples[span].chunks_exact_mut(channels).enumerate() {
+                for (c, sample) in pixel.iter_mut().take(3).enumerate() {
+                    let parts = changes.iter().zip(&shares);
+                    let by: f32 = parts.map(|(line, s)| line.map_or(0.0, |line| s[c] * line[at])).sum();
+                    let moved = move_by(*sample, by);
+                    changed |= moved != *sample;
+                    *sample = moved;
+                }
+            }
+        });
+        changed
+    }
+
     /// BLAKE3 of what the photo shows: size, channels, depth and samples.
     pub fn digest(&self) -> [u8; 32] {
         let mut hash = blake3::Hasher::new();
@@ -284,6 +320,14 @@ impl Region {
         let right = (self.x + self.width).max(other.x + other.width);
         let bottom = (self.y + self.height).max(other.y + other.height);
         Self { x, y, width: right - x, height: bottom - y }
+    }
+
+    /// Whether any pixel is in both.
+    pub fn overlaps(self, other: Self) -> bool {
+        self.x < other.x + other.width
+            && other.x < self.x + self.width
+            && self.y < other.y + other.height
+            && other.y < self.y + self.height
     }
 
     fn columns(&self) -> Range<usize> {

@@ -22,39 +22,72 @@ impl Depthwise {
         self.window
     }
 
+    /// Values that a channel with zeros around and its convolution take.
+    pub(super) fn scratch_len(&self, from: Shape) -> usize {
+        if self.is_common() { (2 * from.height + 2) * (from.width + 2) } else { 0 }
+    }
+
     #[inline(always)]
-    pub(super) fn forward(&self, input: &[f32], from: Shape, output: &mut [f32]) {
+    pub(super) fn forward(
+        &self,
+        input: &[f32],
+        from: Shape,
+        output: &mut [f32],
+        scratch: &mut [f32],
+    ) {
         let to = self.window.shape(from);
+        let stride = self.window.stride;
+        if self.is_common() {
+            let planes = input.chunks_exact(from.area()).zip(output.chunks_exact_mut(to.area()));
+            let channels = self.weights.as_chunks::<9>().0.iter().zip(&self.bias);
+            let mut padded = Padded::new(scratch, from);
+            for ((input, output), (window, bias)) in planes.zip(channels) {
+                padded.fill(input, from.width, 1);
+                let lines = padded.convolved(window).step_by(stride);
+                for (line, output) in lines.zip(output.chunks_exact_mut(to.width)) {
+                    let line = line.iter().step_by(stride);
+                    output.iter_mut().zip(line).for_each(|(o, v)| *o = v + bias);
+                }
+            }
+            return;
+        }
         for (channel, &bias) in output.chunks_exact_mut(to.area()).zip(&self.bias) {
             channel.fill(bias);
         }
-        if self.is_common(from) {
-            return self.add_common(input, from, output, |weights| weights);
-        }
-        let stride = self.window.stride;
         self.for_each_line(from, |weight, source, target, count| {
-            let source = &input[source..];
+            let source = input[source..].iter().step_by(stride);
             let target = &mut output[target..][..count];
-            if stride == 1 {
-                target.iter_mut().zip(source).for_each(|(t, s)| *t += weight * s);
-            } else {
-                let source = source.iter().step_by(stride);
-                target.iter_mut().zip(source).for_each(|(t, s)| *t += weight * s);
-            }
+            target.iter_mut().zip(source).for_each(|(t, s)| *t += weight * s);
         });
     }
 
     /// Adds the gradient with respect to the input.
     #[inline(always)]
-    pub(super) fn backward(&self, upstream: &[f32], from: Shape, gradient: &mut [f32]) {
-        if self.is_common(from) {
-            // The transpose of such a convolution is one with its window turned round.
-            return self.add_common(upstream, from, gradient, |mut weights| {
-                weights.reverse();
-                weights
-            });
-        }
+    pub(super) fn backward(
+        &self,
+        upstream: &[f32],
+        from: Shape,
+        gradient: &mut [f32],
+        scratch: &mut [f32],
+    ) {
+        let to = self.window.shape(from);
         let stride = self.window.stride;
+        if self.is_common() {
+            let planes =
+                upstream.chunks_exact(to.area()).zip(gradient.chunks_exact_mut(from.area()));
+            let mut padded = Padded::new(scratch, from);
+            for ((upstream, gradient), window) in planes.zip(self.weights.as_chunks::<9>().0) {
+                // The transpose of such a convolution is one with its window turned round.
+                let mut window = *window;
+                window.reverse();
+                padded.fill(upstream, to.width, stride);
+                let lines = padded.convolved(&window).zip(gradient.chunks_exact_mut(from.width));
+                for (line, gradient) in lines {
+                    gradient.iter_mut().zip(line).for_each(|(g, v)| *g += v);
+                }
+            }
+            return;
+        }
         self.for_each_line(from, |weight, source, target, count| {
             let upstream = &upstream[target..][..count];
             let gradient = gradient[source..].iter_mut().step_by(stride);
@@ -62,26 +95,9 @@ impl Depthwise {
         });
     }
 
-    /// The window that nearly all layers have: 3x3, every pixel, one zero around.
-    fn is_common(&self, from: Shape) -> bool {
-        self.window == Window::new(3, 1, 1) && from.width >= 2
-    }
-
-    /// Adds the convolution of every channel with its (changed) window.
-    #[inline(always)]
-    fn add_common(
-        &self,
-        input: &[f32],
-        from: Shape,
-        output: &mut [f32],
-        change: impl Fn([f32; 9]) -> [f32; 9],
-    ) {
-        let planes = output.chunks_exact_mut(from.area()).zip(input.chunks_exact(from.area()));
-        for ((output, input), weights) in planes.zip(self.weights.chunks_exact(9)) {
-            let mut window = [0.0; 9];
-            window.copy_from_slice(weights);
-            add_plane(input, output, from.width, &change(window));
-        }
+    /// The window that nearly all layers have: 3x3, one zero around.
+    fn is_common(&self) -> bool {
+        (self.window.kernel, self.window.padding) == (3, 1)
     }
 
     /// Calls `visit(weight, first input, first output, count)` for every weight and every line it
@@ -108,28 +124,48 @@ impl Depthwise {
     }
 }
 
-/// Adds a plane convolved with a 3x3 window, with a zero around.
-#[inline(always)]
-fn add_plane(input: &[f32], output: &mut [f32], width: usize, window: &[f32; 9]) {
-    for (y, out) in output.chunks_exact_mut(width).enumerate() {
-        for (dy, taps) in window.chunks_exact(3).enumerate() {
-            let line = (y + dy).checked_sub(1).and_then(|y| input.chunks_exact(width).nth(y));
-            if let Some(line) = line {
-                add_line(line, out, taps);
+/// A channel with a zero around it, and room for its convolution: lines so long that one loop runs
+/// over all of them, which vector units like better than many short ones.
+struct Padded<'s> {
+    pitch: usize,
+    plane: &'s mut [f32],
+    result: &'s mut [f32],
+}
+
+impl<'s> Padded<'s> {
+    #[inline(always)]
+    fn new(scratch: &'s mut [f32], shape: Shape) -> Self {
+        let pitch = shape.width + 2;
+        let (plane, rest) = scratch.split_at_mut((shape.height + 2) * pitch);
+        plane.fill(0.0);
+        Self { pitch, plane, result: &mut rest[..shape.height * pitch] }
+    }
+
+    /// Writes lines of `width` values, every `stride` pixels both ways; always the same places.
+    #[inline(always)]
+    fn fill(&mut self, lines: &[f32], width: usize, stride: usize) {
+        let places = self.plane[self.pitch..].chunks_exact_mut(self.pitch).step_by(stride);
+        for (place, line) in places.zip(lines.chunks_exact(width)) {
+            if stride == 1 {
+                place[1..=width].copy_from_slice(line);
+            } else {
+                place[1..].iter_mut().step_by(stride).zip(line).for_each(|(p, v)| *p = *v);
             }
         }
     }
-}
 
-/// Adds a line convolved with three taps, with a zero at both ends.
-#[inline(always)]
-fn add_line(line: &[f32], out: &mut [f32], taps: &[f32]) {
-    let inner = line.len() - 2;
-    let (left, middle, right) = (&line[..inner], &line[1..1 + inner], &line[2..2 + inner]);
-    for (((o, l), m), r) in out[1..1 + inner].iter_mut().zip(left).zip(middle).zip(right) {
-        *o += taps[0] * l + taps[1] * m + taps[2] * r;
+    /// Convolves all of it. Lines of the result; their last two values mean nothing.
+    #[inline(always)]
+    fn convolved(&mut self, window: &[f32; 9]) -> std::slice::ChunksExact<'_, f32> {
+        let count = self.result.len() - 2;
+        let shifted = |n: usize| &self.plane[n / 3 * self.pitch + n % 3..][..count];
+        let [a, b, c, d, e, f, g, h, i] = std::array::from_fn(shifted);
+        let [ka, kb, kc, kd, ke, kf, kg, kh, ki] = *window;
+        for (n, out) in self.result[..count].iter_mut().enumerate() {
+            *out = (ka * a[n] + kb * b[n] + kc * c[n])
+                + (kd * d[n] + ke * e[n] + kf * f[n])
+                + (kg * g[n] + kh * h[n] + ki * i[n]);
+        }
+        self.result.chunks_exact(self.pitch)
     }
-    out[0] += taps[1] * line[0] + taps[2] * line[1];
-    let last = inner + 1;
-    out[last] += taps[0] * line[inner] + taps[1] * line[last];
 }

@@ -39,7 +39,7 @@ impl NullaryFnOnce for Forward<'_> {
         match op {
             Op::Input => {}
             Op::Conv(conv) => conv.forward(x, from, output, scratch),
-            Op::Depthwise(conv) => conv.forward(x, from, output),
+            Op::Depthwise(conv) => conv.forward(x, from, output, scratch),
             Op::Relu => simple::relu(x, output),
             Op::Prelu(slopes) => simple::prelu(x, from, slopes, output),
             Op::Affine { scale, shift } => simple::affine(x, from, scale, shift, output),
@@ -82,7 +82,7 @@ impl NullaryFnOnce for Backward<'_> {
         match op {
             Op::Input => {}
             Op::Conv(conv) => conv.backward(up, from, gradient, scratch),
-            Op::Depthwise(conv) => conv.backward(up, from, gradient),
+            Op::Depthwise(conv) => conv.backward(up, from, gradient, scratch),
             Op::Relu => simple::relu_backward(y, up, gradient),
             Op::Prelu(slopes) => simple::prelu_backward(x, from, slopes, up, gradient),
             Op::Affine { scale, .. } => simple::affine_backward(from, scale, up, gradient),

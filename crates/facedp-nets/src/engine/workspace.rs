@@ -97,6 +97,7 @@ impl Workspace {
         }
         let scratch = network.nodes.iter().map(|node| match &node.op {
             Op::Conv(conv) => conv.scratch_len(self.shapes[node.inputs[0]]),
+            Op::Depthwise(conv) => conv.scratch_len(self.shapes[node.inputs[0]]),
             _ => 0,
         });
         let most = scratch.max().unwrap_or(0);

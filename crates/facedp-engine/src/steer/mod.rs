@@ -1,0 +1,157 @@
+//! Steering: changing a face, as little as possible, until recognisers no longer match it.
+//!
+//! The paper's idea taken to real recognisers: features are their embeddings, weights are derivatives
+//! of these by back-propagation, the change is carried by the Haar coefficients of the aligned face.
+//! Steps along the gradient lead away from the face's own embeddings and towards those of somebody
+//! drawn from a public prior; each step sees the face a little differently, as cameras and platforms
+//! will. What is claimed of it is what recognisers say afterwards, and nothing else.
+
+mod chance;
+mod descent;
+mod prior;
+mod scene;
+mod shape;
+mod taps;
+mod view;
+
+use facedp::Epsilon;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+pub use descent::{Place, Steered, steer};
+pub use prior::Prior;
+
+/// The least width of a face's box (pixels) that can be steered.
+pub const MIN_WIDTH: f32 = 32.0;
+
+/// Where a face goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Goal {
+    /// Away from its own embedding.
+    Away,
+    /// Away from its own embedding and towards a person drawn for it.
+    #[default]
+    Both,
+    /// Towards a person drawn for it.
+    Draw,
+}
+
+/// Names for settings that go well together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Strength {
+    /// Hardly visible; some recognisers will still match.
+    Low,
+    /// The default.
+    #[default]
+    Medium,
+    /// Visible on a close look.
+    High,
+}
+
+/// How faces are steered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Steering {
+    /// Where to.
+    pub goal: Goal,
+    /// The least PSNR of a face's region (dB, luma).
+    pub min_psnr: f64,
+    /// Steering ends early once all distances are so many times their threshold.
+    pub margin: f32,
+    /// The budget of the draw.
+    pub epsilon: Epsilon,
+    /// The recognisers to steer by; all that are built in if empty.
+    pub recognisers: Vec<String>,
+    /// Change colours too, not only how light they are.
+    pub colour: bool,
+    /// What was found by measuring.
+    pub tuning: Tuning,
+}
+
+/// Numbers that were found by measuring, and seldom need to be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Tuning {
+    /// Steps at most.
+    pub steps: usize,
+    /// Length of the first step, as a share of the largest change allowed; lengths fall to nothing.
+    pub stride: f64,
+    /// How much of its direction a step passes on to the next.
+    pub momentum: f64,
+    /// Gaussian that smooths directions, in pixels of a 128-pixel chip.
+    pub smooth: f64,
+    /// Power of local contrast that scales the change.
+    pub contrast: f64,
+    /// How strongly the draw pulls, beside going away, where both are the goal.
+    pub pull: f32,
+    /// Distance over threshold from which going away counts half as much beside the draw, and then
+    /// less and less.
+    pub enough: f64,
+    /// How much more a recogniser counts that is not as far as the others.
+    pub balance: f64,
+    /// Share of the largest change that is allowed at first; it grows to all of it.
+    pub start: f64,
+    /// Steps from one look whether it is enough to the next.
+    pub check_every: usize,
+    /// Chroma's largest change, as a share of luma's.
+    pub chroma: f64,
+    /// How much bands of the Haar transform count that are coarser than an eighth of the chip.
+    pub coarse: f64,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            steps: 40,
+            stride: 0.3,
+            momentum: 0.7,
+            smooth: 0.7,
+            contrast: 0.5,
+            pull: 1.0,
+            enough: 1.4,
+            balance: 3.0,
+            start: 1.0,
+            check_every: 10,
+            chroma: 0.5,
+            coarse: 1.0,
+        }
+    }
+}
+
+impl Steering {
+    /// The lowest and the highest floor that can be asked for.
+    pub const DECIBELS: [f64; 2] = [25.0, 50.0];
+
+    /// The settings of a strength.
+    pub fn new(strength: Strength) -> Result<Self> {
+        let (min_psnr, margin) = match strength {
+            Strength::Low => (39.0, 1.2),
+            Strength::Medium => (36.0, 1.4),
+            Strength::High => (34.0, 1.7),
+        };
+        Ok(Self {
+            goal: Goal::default(),
+            min_psnr,
+            margin,
+            epsilon: Epsilon::new(0.2)?,
+            recognisers: Vec::new(),
+            colour: false,
+            tuning: Tuning::default(),
+        })
+    }
+
+    /// A word for everything that decides what it does.
+    pub(crate) fn name(&self) -> String {
+        format!("steered {self:?}")
+    }
+
+    /// Fails if a number is out of range.
+    pub fn validate(&self) -> Result<()> {
+        let [low, high] = Self::DECIBELS;
+        if !(low..=high).contains(&self.min_psnr) {
+            return Err(Error::MinPsnr { given: self.min_psnr });
+        }
+        Ok(())
+    }
+}
