@@ -17,7 +17,7 @@ pub struct Scored {
 #[derive(Debug, Clone, Serialize)]
 pub struct Verification {
     /// The recogniser.
-    pub name: &'static str,
+    pub name: String,
     /// Mean over folds, each judged at the threshold that is best for the others.
     pub accuracy: f64,
     /// Standard error of that mean.
@@ -42,7 +42,7 @@ pub struct Verification {
 
 impl Verification {
     /// Judges pairs.
-    pub fn new(name: &'static str, standard_threshold: f32, pairs: &[Scored]) -> Self {
+    pub fn new(name: &str, standard_threshold: f32, pairs: &[Scored]) -> Self {
         let folds = pairs.iter().map(|p| p.fold + 1).max().unwrap_or(1);
         let by_fold: Vec<f64> = (0..folds)
             .map(|fold| {
@@ -58,7 +58,7 @@ impl Verification {
         let (threshold_at_far_1e2, tpr_at_far_1e2) = at_far(pairs, 1e-2);
         let (threshold_at_far_1e3, tpr_at_far_1e3) = at_far(pairs, 1e-3);
         Self {
-            name,
+            name: name.to_owned(),
             accuracy: mean,
             standard_error: (spread / n).sqrt(),
             standard_threshold,

@@ -43,6 +43,30 @@ pub enum Error {
     /// Landmarks from which no alignment follows.
     #[error("the landmarks of this face coincide or are not finite")]
     Landmarks,
+    /// A value in a recogniser's rule that cannot be.
+    #[error("{key} = {value}: {problem}")]
+    Rule {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// What is possible.
+        problem: &'static str,
+    },
+    /// A network from elsewhere failed.
+    #[error("recogniser {name}: {problem}")]
+    Foreign {
+        /// The recogniser.
+        name: String,
+        /// What went wrong.
+        problem: String,
+    },
+    /// A gradient that there is none of.
+    #[error("recogniser {name} has no gradient: only those inside the program have one")]
+    NoGradient {
+        /// The recogniser.
+        name: String,
+    },
     /// A weights file that cannot be used.
     #[error("the weights of {network} cannot be used: {problem}")]
     Weights {

@@ -8,6 +8,7 @@ mod error;
 mod networks;
 mod picture;
 mod recogniser;
+mod rule;
 mod similarity;
 mod weights;
 
@@ -16,5 +17,6 @@ pub use detector::{Detector, Face, Rect};
 pub use engine::Workspace;
 pub use error::{Error, Result};
 pub use picture::{Chip, Picture};
-pub use recogniser::{Landmarks, Recogniser};
+pub use recogniser::{Embed, Landmarks, Recogniser};
+pub use rule::{Channels, Metric, Rule};
 pub use similarity::{Point, Similarity};

@@ -1,8 +1,9 @@
-//! Recognisers: 128 numbers for a face, and whether two faces are the same person's.
+//! Recognisers: a face as some numbers, and whether two faces are the same person's.
 
 use crate::engine::{Network, Shape, Workspace};
 use crate::error::{Error, Result};
 use crate::picture::Chip;
+use crate::rule::{Metric, Rule};
 use crate::similarity::{Point, Similarity};
 
 /// The five landmarks of a face: eyes, nose, corners of the mouth; of each pair the one on the left
@@ -14,31 +15,40 @@ pub type Landmarks = [Point; 5];
 /// Memory for running it is the caller's [`Workspace`], one per thread.
 pub struct Recogniser {
     rule: Rule,
-    network: Network,
+    body: Body,
 }
 
-/// What tells recognisers apart but for their network.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Rule {
-    name: &'static str,
-    side: usize,
-    /// Where landmarks lie in a chip.
-    template: Landmarks,
-    /// Values are `(pixel - mean) * factor`.
-    mean: [f32; 3],
-    factor: f32,
-    metric: Metric,
-    /// The largest distance at which two faces match.
-    threshold: f32,
+/// What computes embeddings.
+enum Body {
+    // None is made in a program without a recogniser inside.
+    #[cfg_attr(not(any(feature = "dlib", feature = "sface")), allow(dead_code))]
+    Own(Network),
+    Foreign {
+        network: Box<dyn Embed>,
+        /// Length of its embeddings.
+        numbers: usize,
+    },
 }
 
-// A program with one recogniser left out needs only one of these.
-#[cfg_attr(not(all(feature = "dlib", feature = "sface")), allow(dead_code))]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Metric {
-    Euclidean,
-    /// One minus the cosine of the angle between embeddings.
-    Cosine,
+/// A network from elsewhere. It can judge, but has no gradient.
+pub trait Embed: Send + Sync {
+    /// The embedding of a chip, whose values come plane by plane as the [`Rule`] makes them; or what
+    /// went wrong.
+    fn embed(&self, values: &[f32]) -> std::result::Result<Vec<f32>, String>;
+
+    /// What embeddings depend on besides values, such as the SHA-256 of a file.
+    fn digest(&self) -> &str {
+        ""
+    }
+}
+
+impl<F> Embed for F
+where
+    F: Fn(&[f32]) -> std::result::Result<Vec<f32>, String> + Send + Sync,
+{
+    fn embed(&self, values: &[f32]) -> std::result::Result<Vec<f32>, String> {
+        self(values)
+    }
 }
 
 impl Recogniser {
@@ -46,22 +56,23 @@ impl Recogniser {
     #[cfg(feature = "dlib")]
     pub fn dlib() -> Result<Self> {
         let rule = Rule {
-            name: "dlib",
+            name: "dlib".to_owned(),
             side: 150,
             template: [[47.2, 45.3], [102.8, 45.6], [74.6, 77.5], [52.1, 102.1], [99.2, 102.2]],
             mean: [122.782, 117.001, 104.298],
             factor: 1.0 / 256.0,
+            channels: crate::rule::Channels::Rgb,
             metric: Metric::Euclidean,
             threshold: 0.6,
         };
-        Ok(Self { rule, network: crate::networks::dlib::network()? })
+        Ok(Self { rule, body: Body::Own(crate::networks::dlib::network()?) })
     }
 
     /// SFace: cosine distance, match from a cosine of 0.363.
     #[cfg(feature = "sface")]
     pub fn sface() -> Result<Self> {
         let rule = Rule {
-            name: "sface",
+            name: "sface".to_owned(),
             side: 112,
             template: [
                 [38.2946, 51.6963],
@@ -72,15 +83,34 @@ impl Recogniser {
             ],
             mean: [127.5; 3],
             factor: 1.0 / 128.0,
+            channels: crate::rule::Channels::Rgb,
             metric: Metric::Cosine,
             threshold: 1.0 - 0.363,
         };
-        Ok(Self { rule, network: crate::networks::sface::network()? })
+        Ok(Self { rule, body: Body::Own(crate::networks::sface::network()?) })
+    }
+
+    /// A network from elsewhere. It is tried once, so that one that does not fit is refused at once.
+    pub fn foreign(rule: Rule, network: Box<dyn Embed>) -> Result<Self> {
+        rule.validate()?;
+        let side = rule.side;
+        let pattern = (0..3 * side * side).map(|n| (n * 89 % 256) as f32).collect();
+        let numbers = rule.embed(&*network, &Chip::new(side, pattern)?)?.len();
+        Ok(Self { rule, body: Body::Foreign { network, numbers } })
     }
 
     /// Its name.
-    pub fn name(&self) -> &'static str {
-        self.rule.name
+    pub fn name(&self) -> &str {
+        &self.rule.name
+    }
+
+    /// What its verdicts depend on, if it is not one of those inside the program: the network's
+    /// digest, and the rule.
+    pub fn identity(&self) -> Option<String> {
+        match &self.body {
+            Body::Own(_) => None,
+            Body::Foreign { network, .. } => Some(format!("{} {:?}", network.digest(), self.rule)),
+        }
     }
 
     /// Side of its chips.
@@ -101,41 +131,49 @@ impl Recogniser {
 
     /// The embedding of an aligned face.
     pub fn embed(&self, chip: &Chip, work: &mut Workspace) -> Result<Vec<f32>> {
-        self.forward(chip, work)?;
-        Ok(self.network.output(work, 0).to_vec())
+        match &self.body {
+            Body::Own(network) => {
+                self.forward(network, chip, work)?;
+                Ok(network.output(work, 0).to_vec())
+            }
+            Body::Foreign { network, numbers } => {
+                let embedding = self.rule.embed(&**network, chip)?;
+                if embedding.len() != *numbers {
+                    let found = embedding.len();
+                    let problem = format!("gave {found} numbers for a face, {numbers} before");
+                    return Err(Error::Foreign { name: self.rule.name.clone(), problem });
+                }
+                Ok(embedding)
+            }
+        }
     }
 
     /// The embedding, and the gradient with respect to the chip's values of
-    /// `sum(weights(embedding) * embedding)`, where the weights may depend on the embedding.
+    /// `sum(weights(embedding) * embedding)`, where the weights may depend on the embedding. Only
+    /// recognisers inside the program have it.
     pub fn gradient(
         &self,
         chip: &Chip,
         work: &mut Workspace,
         weights: impl FnOnce(&[f32]) -> Vec<f32>,
     ) -> Result<(Vec<f32>, Vec<f32>)> {
+        let Body::Own(network) = &self.body else {
+            return Err(Error::NoGradient { name: self.rule.name.clone() });
+        };
         let embedding = self.embed(chip, work)?;
         let upstream = weights(&embedding);
         if upstream.len() != embedding.len() {
             let (expected, found) = (embedding.len(), upstream.len());
             return Err(Error::GradientSize { expected, found });
         }
-        let gradient = self.network.backward(work, 0, &upstream);
+        let gradient = network.backward(work, 0, &upstream);
         Ok((embedding, gradient.iter().map(|g| g * self.rule.factor).collect()))
     }
 
-    fn forward(&self, chip: &Chip, work: &mut Workspace) -> Result<()> {
-        let Rule { side, mean, factor, .. } = self.rule;
-        if chip.side() != side {
-            let (expected, found) = (3 * side * side, chip.values().len());
-            return Err(Error::ChipSize { expected, found });
-        }
-        self.network.forward(work, Shape::new(3, side, side), |input| {
-            let planes = input.chunks_exact_mut(side * side);
-            for ((to, from), mean) in planes.zip(chip.values().chunks_exact(side * side)).zip(mean)
-            {
-                to.iter_mut().zip(from).for_each(|(t, f)| *t = (f - mean) * factor);
-            }
-        });
+    fn forward(&self, network: &Network, chip: &Chip, work: &mut Workspace) -> Result<()> {
+        self.rule.check(chip)?;
+        let input = Shape::new(3, self.rule.side, self.rule.side);
+        network.forward(work, input, |input| self.rule.fill(chip, input));
         Ok(())
     }
 
