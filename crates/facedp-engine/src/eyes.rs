@@ -164,6 +164,12 @@ impl Eyes {
         self
     }
 
+    /// The same with one more recogniser.
+    pub fn with(mut self, recogniser: Recogniser) -> Self {
+        self.recognisers.push(recogniser);
+        self
+    }
+
     /// The detector alone.
     pub fn detector_only() -> Result<Self> {
         Ok(Self { detector: Detector::new()?, recognisers: Vec::new() })

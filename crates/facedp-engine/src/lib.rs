@@ -37,7 +37,7 @@ pub mod steer;
 pub use engine::{Engine, Hands};
 pub use error::{Error, Result};
 pub use eyes::{Distance, Eyes, Faces, MIN_SCORE, Spot, Trial, Verdict, Witness, after_jpeg};
-pub use facedp_nets::{Picture, Recogniser, Workspace};
+pub use facedp_nets::{Embed, Picture, Recogniser, Rule, Workspace};
 pub use key::{Key, Secret};
 pub use options::{Look, Options, Treatment};
 pub use outcome::{Compared, FaceReport, Left, Protected, Seen};

@@ -92,6 +92,7 @@ impl<'a> Stage<'a> {
             let clean = |rule: &Rule| (rule.clone(), stage.clean_pair_fnr(r, rule));
             stage.recognisers.push(RecogniserRow {
                 recogniser: recogniser.name().to_owned(),
+                identity: recogniser.identity(),
                 impostor_pairs: impostors.len(),
                 far_1e3_threshold: far,
                 clean_pair_fnr: rules.iter().map(clean).collect(),

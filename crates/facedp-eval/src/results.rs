@@ -159,6 +159,9 @@ pub struct MatcherRow {
 pub struct RecogniserRow {
     /// The recogniser.
     pub recogniser: String,
+    /// Its file and rule, if it is not one of those inside the program.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub identity: Option<String>,
     /// Pairs of different people that the threshold for a false accept rate of 1e-3 is from.
     pub impostor_pairs: usize,
     /// That threshold.

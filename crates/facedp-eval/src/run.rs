@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use facedp::{Epsilon, FeatureModel, Method, Plan, Preset, Ranking};
-use facedp_engine::Eyes;
 use facedp_engine::annotate::grey_png;
 use facedp_engine::files::{Existing, Readers, write_whole};
+use facedp_engine::{Eyes, Recogniser};
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -84,20 +84,27 @@ impl Default for Options {
     }
 }
 
-/// Evaluates a folder of people and writes `results.json`, `results.csv` and `report.html`.
+/// Evaluates a folder of people and writes `results.json`, `results.csv` and `report.html`. `foreign`
+/// are asked beside the recognisers inside the program.
 pub fn run(
     data: &Path,
     folder: &Path,
     model: &Arc<FeatureModel>,
     options: &Options,
+    foreign: Vec<Recogniser>,
     earlier: Earlier,
     progress: &Progress<'_>,
 ) -> Result<Results> {
     let people = dataset::people(data, options.half)?;
     let name = data.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let settings =
+    let mut settings =
         json!({ "options": format!("{options:?}"), "data": name, "model": model.hash() });
+    let identities: Vec<String> = foreign.iter().filter_map(Recogniser::identity).collect();
+    if !identities.is_empty() {
+        settings["foreign"] = json!(identities);
+    }
     let eyes = Eyes::open()?.keep(&options.recognisers);
+    let eyes = foreign.into_iter().fold(eyes, Eyes::with);
     Journal::require_free(folder, earlier)?;
     let chosen = sample::any_pictures(&people, options.images, options.seed);
     let (subjects, mut skipped) = sample::read_all(data, &chosen, model, &eyes, progress)?;

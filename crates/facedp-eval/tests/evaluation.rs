@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use facedp::{FeatureModel, Preset};
+use facedp_engine::{Embed, Recogniser};
 use facedp_eval::dataset::Half;
 use facedp_eval::journal::Earlier;
 use facedp_eval::progress::{Nobody, Progress, Watch};
@@ -66,7 +67,7 @@ fn evaluate(
     earlier: Earlier,
 ) -> Result<Results, Error> {
     let stop = AtomicBool::new(false);
-    run(data, report, &model(), options, earlier, &Progress::new(&Nobody, &stop))
+    run(data, report, &model(), options, Vec::new(), earlier, &Progress::new(&Nobody, &stop))
 }
 
 /// Stops a run after so many steps.
@@ -159,7 +160,7 @@ fn interrupted_and_resumed_it_is_the_same() {
         let stop = AtomicBool::new(false);
         let watch = After { left: AtomicUsize::new(14 + 5 * stops), stop: &stop };
         let progress = Progress::new(&watch, &stop);
-        match run(&data, &part, &model(), &options, earlier, &progress) {
+        match run(&data, &part, &model(), &options, Vec::new(), earlier, &progress) {
             Err(Error::Stopped) => stops += 1,
             done => break drop(done.unwrap()),
         }
@@ -181,6 +182,56 @@ fn interrupted_and_resumed_it_is_the_same() {
     assert!(matches!(evaluate(&data, &part, &other, Earlier::Resume), Err(Error::Folder { .. })));
     let again = evaluate(&data, &part, &other, Earlier::Discard).unwrap();
     assert_eq!(again.about.seed, 2);
+}
+
+/// A network that looks at a few pixels.
+struct Few(&'static str);
+
+impl Embed for Few {
+    fn embed(&self, values: &[f32]) -> Result<Vec<f32>, String> {
+        Ok(values.iter().step_by(97).copied().collect())
+    }
+
+    fn digest(&self) -> &str {
+        self.0
+    }
+}
+
+fn foreign(digest: &'static str, threshold: f32) -> Vec<Recogniser> {
+    let rule = serde_json::json!({
+        "name": "few", "side": 32, "mean": [128, 128, 128], "factor": 0.01, "channels": "rgb",
+        "template": [[11, 15], [21, 15], [16, 20], [12, 26], [20, 26]],
+        "metric": "cosine", "threshold": threshold,
+    });
+    let rule = serde_json::from_value(rule).unwrap();
+    vec![Recogniser::foreign(rule, Box::new(Few(digest))).unwrap()]
+}
+
+/// One more recogniser is asked; a run with another file or rule does not go on with its cells.
+#[test]
+fn foreign_recognisers_are_asked_and_never_mixed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, report) = (folder.path().join("people"), folder.path().join("report"));
+    people(&data);
+    let options = Options { methods: vec![Preset::Rdp], ..small() };
+    let stop = AtomicBool::new(false);
+    let ask = |foreign: Vec<Recogniser>, earlier: Earlier| {
+        let progress = Progress::new(&Nobody, &stop);
+        run(&data, &report, &model(), &options, foreign, earlier, &progress)
+    };
+    let results = ask(foreign("a", 0.1), Earlier::Refuse).unwrap();
+    let [dlib, sface, few] = results.recognisers.as_slice() else { panic!("not three") };
+    assert!(dlib.identity.is_none() && sface.identity.is_none());
+    assert!(few.recogniser == "few" && few.identity.as_ref().unwrap().starts_with("a Rule"));
+    let rules: Vec<&str> = few.clean_pair_fnr.iter().map(|(rule, _)| rule.name.as_str()).collect();
+    assert_eq!(rules, ["standard", "far-1e-3"]);
+    assert_eq!(results.recognition.iter().filter(|row| row.recogniser == "few").count(), 2 * 2);
+    assert_eq!(results.attacks.iter().filter(|row| row.recogniser == "few").count(), 2 * 2 * 2);
+
+    assert_eq!(ask(foreign("a", 0.1), Earlier::Resume).unwrap(), results);
+    for other in [foreign("b", 0.1), foreign("a", 0.2), Vec::new()] {
+        assert!(matches!(ask(other, Earlier::Resume), Err(Error::Folder { .. })));
+    }
 }
 
 /// The mean energy of 10,000 draws is within three standard errors of theory for every method (each

@@ -51,7 +51,7 @@ fn report(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, F
     let stop = words::stop_on_signal("stopping; press Ctrl-C again to stop at once")?;
     let bar = Bar { output, bar: Mutex::new(ProgressBar::hidden()) };
     let progress = Progress::new(&bar, &stop);
-    let done = evaluate(&args.data, folder, &model, &options, earlier, &progress);
+    let done = evaluate(&args.data, folder, &model, &options, Vec::new(), earlier, &progress);
     bar.clear();
     let results = match done {
         Err(Error::Stopped) => {

@@ -154,6 +154,7 @@ fn recogniser(all: &mut Results, name: &str, standard: f32, clean: f64) {
     let missed = |(strict, rule): &(f64, Rule)| (rule.clone(), rate(clean * strict, 300));
     all.recognisers.push(RecogniserRow {
         recogniser: name.into(),
+        identity: None,
         impostor_pairs: 124_750,
         far_1e3_threshold: standard * 0.9,
         clean_pair_fnr: rules.iter().map(missed).collect(),
