@@ -156,6 +156,18 @@ const CASES: &[Case] = &[
     (&["evaluate", "people", "-o", "r", "--methods", "magic"], 2, &["magic", "rdp-na"]),
     (&["evaluate", "people", "-o", "r", "--epsilons", "0"], 2, &["--epsilons", "above 0"]),
     (&["evaluate", "people", "-o", "r", "--resume", "--force"], 2, &["--resume", "--force"]),
+    #[cfg(not(feature = "onnx"))]
+    (
+        &["evaluate", "people", "-o", "r", "--recogniser", "mine.onnx"],
+        2,
+        &["--recogniser mine.onnx", "built without", "cargo build --release --features onnx"],
+    ),
+    #[cfg(not(feature = "onnx"))]
+    (&["evaluate", "people", "--pairs", "p", "--recognizer", "m.onnx"], 2, &["m.onnx", "build it"]),
+    #[cfg(feature = "onnx")]
+    (&["evaluate", "people", "-o", "r", "--recogniser", "m.onnx"], 1, &["m.onnx", "No such file"]),
+    #[cfg(feature = "onnx")]
+    (&["evaluate", "people", "-o", "r", "--recogniser", "text.jpg"], 1, &["text.toml", "side = "]),
     (&["evaluate", "people", "--pairs", "nowhere"], 1, &["nowhere", "No such file"]),
     (&["evaluate", "nowhere", "--pairs", "text.jpg"], 1, &["nowhere", "not a folder"]),
     (&["evaluate", "people", "--pairs", "text.jpg"], 1, &["text.jpg", "line 1", "pairs.txt"]),

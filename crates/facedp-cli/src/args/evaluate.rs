@@ -23,7 +23,8 @@ Examples:
   facedp evaluate lfw/ -o report/
   facedp evaluate lfw/ -o report/ --resume                        go on after an interruption
   facedp evaluate photos/ -o report/ --identities all --images 50 --recognition 0
-  facedp evaluate lfw/ --pairs pairs.txt --json                   how good are the recognisers?")]
+  facedp evaluate lfw/ --pairs pairs.txt --json                   how good are the recognisers?
+  facedp evaluate lfw/ --pairs pairs.txt --recogniser mine.onnx   how good is mine?")]
 pub struct Evaluate {
     /// Folder of people
     pub data: PathBuf,
@@ -70,6 +71,10 @@ pub struct Evaluate {
     #[arg(long, visible_alias = "recognizers", value_name = "LIST", value_delimiter = ',',
           default_value = "dlib,sface", value_parser = ["dlib", "sface"])]
     pub recognisers: Vec<String>,
+    /// One more recogniser, an ONNX file described by a TOML file of the same name beside it; can be
+    /// given again [needs a program built with --features onnx]
+    #[arg(long = "recogniser", visible_alias = "recognizer", value_name = "FILE")]
+    pub foreign: Vec<PathBuf>,
     /// Decibels that all methods are brought to for recognisers
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "40,30,20,15")]
     pub psnr: Vec<f64>,

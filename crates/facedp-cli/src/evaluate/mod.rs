@@ -1,5 +1,6 @@
 //! `facedp evaluate`: the paper's tables and figures, attacks, and a report of them.
 
+mod foreign;
 mod recognisers;
 
 use std::path::Path;
@@ -43,6 +44,7 @@ fn report(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, F
     if options.decibels.iter().chain([&options.attack_psnr]).any(|d| !(0.0..=100.0).contains(d)) {
         return Err(Failure::usage(anyhow!("--psnr and --attack-psnr take 0 to 100 decibels")));
     }
+    let foreign = foreign::open(&args.foreign)?;
     let earlier = match (args.resume, args.force) {
         (true, _) => Earlier::Resume,
         (_, true) => Earlier::Discard,
@@ -51,7 +53,7 @@ fn report(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, F
     let stop = words::stop_on_signal("stopping; press Ctrl-C again to stop at once")?;
     let bar = Bar { output, bar: Mutex::new(ProgressBar::hidden()) };
     let progress = Progress::new(&bar, &stop);
-    let done = evaluate(&args.data, folder, &model, &options, Vec::new(), earlier, &progress);
+    let done = evaluate(&args.data, folder, &model, &options, foreign, earlier, &progress);
     bar.clear();
     let results = match done {
         Err(Error::Stopped) => {

@@ -12,6 +12,7 @@ use facedp_eval::verification::{Scored, Verification};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::foreign;
 use crate::args::{Evaluate, Output};
 use crate::failure::{Failure, complain, say};
 use crate::{photo, progress};
@@ -33,8 +34,9 @@ type Embeddings = Option<Vec<Vec<f32>>>;
 
 pub fn run(args: &Evaluate, file: &Path, output: &Output) -> Result<ExitCode, Failure> {
     let start = Instant::now();
+    let foreign = foreign::open(&args.foreign)?;
     let pairs = pairs::read(file, &args.data)?;
-    let eyes = Eyes::open()?;
+    let eyes = foreign.into_iter().fold(Eyes::open()?, Eyes::with);
     let pictures: Vec<&PathBuf> = pairs
         .iter()
         .flat_map(|p| [&p.first, &p.second])
@@ -98,9 +100,10 @@ fn embed(eyes: &Eyes, path: &Path, work: &mut Workspace) -> anyhow::Result<Embed
 }
 
 fn describe(report: &Report) -> String {
+    let width = report.recognisers.iter().map(|r| r.name.len()).max().unwrap_or(0).max(8);
     let mut text = format!(
         "{} pairs of {} pictures in {:.0} s; no face found in {}, {} unreadable\n\n\
-         {:<8} {:>18} {:>14} {:>16} {:>12} {:>12}\n",
+         {:<width$} {:>18} {:>14} {:>16} {:>12} {:>12}\n",
         report.pairs,
         report.pictures,
         report.seconds,
@@ -115,7 +118,7 @@ fn describe(report: &Report) -> String {
     );
     for r in &report.recognisers {
         text += &format!(
-            "{:<8} {:>9.2} +- {:.2} % {:>5.2} % ({:.3}) {:>7.2} % ({:.3}) {:>10.2} % {:>10.2} %\n",
+            "{:<width$} {:>9.2} +- {:.2} % {:>5.2} % ({:.3}) {:>7.2} % ({:.3}) {:>10.2} % {:>10.2} %\n",
             r.name,
             100.0 * r.accuracy,
             100.0 * r.standard_error,
