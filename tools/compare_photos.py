@@ -125,7 +125,8 @@ class Comparison:
         jobs = jobs or self.options.jobs
         threads = ["--jobs", jobs] if jobs else []
         command = [*before, self.options.program, "protect", source, "-o", output, "--json"]
-        ended = self.checked([*command, *threads, *more], codes=(0, 1))
+        method = [] if "--method" in more else ["--method", "rdp-optimal"]
+        ended = self.checked([*command, *threads, *method, *more], codes=(0, 1))
         summary = json.loads(ended.out.splitlines()[-1])["summary"]
         if summary["failed"] or summary["stopped"]:
             raise SystemExit(f"failures in {source}:\n{ended.err.strip()[-2000:]}")

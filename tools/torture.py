@@ -378,7 +378,7 @@ class Torture:
         jobs = jobs or self.options.jobs
         number = ["--jobs", jobs] if jobs else []
         command = [self.options.program, "protect", source, "-o", output, "--key", self.key]
-        command += [*look, "--no-check", "--no-metrics", *number, *more]
+        command += ["--method", "rdp-optimal", *look, "--no-check", "--no-metrics", *number, *more]
         return [str(word) for word in command]
 
     def run(self, *arguments, **options):

@@ -6,10 +6,12 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow};
 use facedp::{FeatureModel, Plane, TrainingSet};
 use facedp_engine::files::{self, Existing, Readers};
+use facedp_engine::steer::Prior;
 use facedp_engine::{Eyes, Patch, Workspace};
-use facedp_eval::dataset;
+use facedp_eval::dataset::{self, Person};
 use rayon::prelude::*;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::args::{Output, Train};
 use crate::failure::{Failure, complain, say};
@@ -40,6 +42,9 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
         return Err(anyhow!("{path} exists already: choose another name or pass --force").into());
     }
     let people = dataset::people(&args.dir, args.identities.half())?;
+    if args.prior {
+        return prior(args, &people, output);
+    }
     let pictures: Vec<(&str, &PathBuf)> = people
         .iter()
         .flat_map(|person| person.pictures.iter().map(|path| (person.name.as_str(), path)))
@@ -98,6 +103,48 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
             summary.bytes,
             summary.content_sha256,
         ))?;
+    }
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Statistics of embeddings, from the first picture of each person.
+fn prior(args: &Train, people: &[Person], output: &Output) -> Result<ExitCode, Failure> {
+    files::require_writable(&args.output)?;
+    let eyes = Eyes::open()?;
+    let bar = progress::bar(people.len(), "looking", output);
+    let look = |work: &mut Workspace, person: &Person| {
+        let path = &person.pictures[0];
+        let mut embed = || -> anyhow::Result<[Vec<f32>; 2]> {
+            let photo = photo::read(path)?;
+            let face = eyes.central_face(&photo, work)?.context("no face found")?;
+            let embeddings = eyes.embed(&photo, &face, work)?;
+            embeddings.try_into().map_err(|_| anyhow!("both recognisers are needed"))
+        };
+        let embeddings = embed().with_context(|| format!("{}", path.display()));
+        bar.inc(1);
+        embeddings
+    };
+    let looked: Vec<anyhow::Result<[Vec<f32>; 2]>> =
+        people.par_iter().map_init(Workspace::default, look).collect();
+    bar.finish_and_clear();
+    let (mut seen, mut failed) = (Vec::new(), 0);
+    for embeddings in looked {
+        match embeddings {
+            Ok(embeddings) => seen.push(embeddings),
+            Err(error) => {
+                failed += 1;
+                complain(format_args!("skipped: {error:#}"));
+            }
+        }
+    }
+    let file = Prior::fit(&seen, &args.source)?;
+    files::write_whole(&args.output, &file, Readers::Usual, Existing::Replace)?;
+    if output.json {
+        let about = json!({ "prior": args.output, "bytes": file.len(), "people": seen.len(), "failed": failed });
+        say(about)?;
+    } else if !output.quiet {
+        let (path, people) = (args.output.display(), seen.len());
+        say(format_args!("{path}: statistics of embeddings of {people} people"))?;
     }
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

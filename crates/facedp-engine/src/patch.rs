@@ -14,6 +14,11 @@ const CHIP_LANDMARKS: Landmarks =
 /// The size that they are given for.
 const CHIP_SIDE: f32 = 128.0;
 
+/// Where they lie in dlib's chips, and the size of these.
+const DLIB_LANDMARKS: Landmarks =
+    [[47.2, 45.3], [102.8, 45.6], [74.6, 77.5], [52.1, 102.1], [99.2, 102.2]];
+const DLIB_SIDE: f32 = 150.0;
+
 /// The place of a chip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Patch {
@@ -27,6 +32,13 @@ impl Patch {
     /// The patch of a face.
     pub fn face(landmarks: &Landmarks) -> Result<Self> {
         Ok(Self::Face(Similarity::fit(landmarks, &CHIP_LANDMARKS)?))
+    }
+
+    /// The square that dlib looks at, which is smaller: for comparing with others' figures.
+    pub fn tight(landmarks: &Landmarks) -> Result<Self> {
+        let scale = CHIP_SIDE / DLIB_SIDE;
+        let template = DLIB_LANDMARKS.map(|point| point.map(|v| (v + 0.5) * scale - 0.5));
+        Ok(Self::Face(Similarity::fit(landmarks, &template)?))
     }
 
     /// The transform from photo to a chip of `side` pixels.

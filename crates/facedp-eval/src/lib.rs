@@ -16,6 +16,7 @@ pub mod results;
 pub mod run;
 pub mod sample;
 pub mod statistics;
+pub mod steering;
 pub mod verification;
 
 pub use error::{Error, Result};

@@ -102,6 +102,16 @@ impl<'a> Stage<'a> {
         Ok(stage)
     }
 
+    /// Who looks.
+    pub(crate) fn eyes(&self) -> &Eyes {
+        self.eyes
+    }
+
+    /// A subject as it was seen.
+    pub(crate) fn witness(&self, subject: usize) -> &Witness {
+        &self.witnesses[subject]
+    }
+
     /// Subjects that have another one of the same person.
     pub fn pairs(&self) -> usize {
         self.others.iter().flatten().count()

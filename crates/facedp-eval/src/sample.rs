@@ -79,6 +79,18 @@ pub fn pairs_of_pictures(people: &[Person], most: usize, seed: u64) -> Vec<Choic
     chosen
 }
 
+/// Two pictures of everybody who has two, people in an order that the seed decides.
+pub fn pairs_in_order(people: &[Person], seed: u64) -> Vec<Choice<'_>> {
+    let several = people.iter().enumerate().filter(|(_, person)| person.pictures.len() > 1);
+    let mut several: Vec<(usize, &Person)> = several.collect();
+    shuffle(&mut several, seed);
+    let mut chosen = Vec::new();
+    for (n, person) in several {
+        chosen.extend(person.pictures.iter().take(2).map(|path| (n, path)));
+    }
+    chosen
+}
+
 /// Reads pictures; those that cannot be used are named.
 pub fn read_all(
     data: &Path,

@@ -6,7 +6,8 @@ use clap::Args as ClapArgs;
 use facedp::{Epsilon, Preset};
 
 use super::Identities;
-use super::parsers::{attack_names, epsilon, geometric_p, images, names};
+use super::protect::GoalName;
+use super::parsers::{assignment, attack_names, epsilon, geometric_p, images, names};
 
 /// Reproduce the paper's tables and figures on a folder of people, and write a report.
 ///
@@ -14,6 +15,10 @@ use super::parsers::{attack_names, epsilon, geometric_p, images, names};
 /// people whom the embedded model was not trained on are used (--identities odd). The report is
 /// REPORT_DIR/report.html, which opens offline; results.json and results.csv have every figure. The
 /// same command gives the same figures.
+///
+/// With --steered, our own method is judged instead: photos of people are steered, and recognisers asked
+/// whether they still match untouched photos, also after attacks; steered photos and steering.json are
+/// kept in REPORT_DIR.
 ///
 /// With --pairs, the recognisers are judged instead, by the View 2 protocol of Labeled Faces in the
 /// Wild: ten folds, each judged at the threshold that is best for the nine others.
@@ -96,6 +101,8 @@ pub struct Evaluate {
     /// A model file made by `facedp train` [default: the one inside the program]
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
+    #[command(flatten)]
+    pub steering: SteeredArgs,
     /// Go on with a report that was interrupted
     #[arg(long, conflicts_with = "force")]
     pub resume: bool,
@@ -105,6 +112,42 @@ pub struct Evaluate {
     /// Threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
+}
+
+/// How steering is judged.
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Steering (--steered)")]
+pub struct SteeredArgs {
+    /// Judge steering instead
+    #[arg(long, conflicts_with = "pairs")]
+    pub steered: bool,
+    /// People whose photos are steered, of those with two photos
+    #[arg(long, value_name = "N", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..))]
+    pub people: u32,
+    /// People to leave out at the head of the seeded order, so that others can tune
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub skip: usize,
+    /// Floors of quality, in decibels
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "36")]
+    pub min_psnr: Vec<f64>,
+    /// Goals
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, default_value = "both")]
+    pub goals: Vec<GoalName>,
+    /// Recognisers to steer by; the others are held out [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["dlib", "sface"])]
+    pub steer_by: Vec<String>,
+    /// Steer the second photo of each person too, and look people up among steered photos
+    #[arg(long)]
+    pub galleries: bool,
+    /// Change colours too
+    #[arg(long, visible_alias = "color")]
+    pub colour: bool,
+    /// End early once all distances are so many times their threshold; 0: never [default: medium's]
+    #[arg(long, value_name = "TIMES")]
+    pub margin: Option<f32>,
+    /// Other numbers than those found by measuring, as in smooth=1,steps=100
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = assignment)]
+    pub tune: Vec<(String, f64)>,
 }
 
 /// How many pictures.

@@ -11,7 +11,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use facedp::Preset;
 use facedp_eval::dataset::Half;
 
-pub use evaluate::{Evaluate, Images};
+pub use evaluate::{Evaluate, Images, SteeredArgs};
 pub use method::MethodArgs;
 pub use protect::{GoalName, MethodName, Protect, RunArgs, SteerArgs, StrengthName};
 
@@ -178,6 +178,9 @@ pub struct Plan {
 ///
 /// DIR holds one folder per person with that person's pictures: DIR/NAME/*.jpg. The most central face
 /// of each picture is found and aligned.
+///
+/// With --prior, statistics of embeddings instead, from one picture of each person: what steering draws
+/// people from. They take effect when they replace assets/prior.safetensors and the program is built.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -189,6 +192,9 @@ pub struct Train {
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
     pub output: PathBuf,
+    /// Fit statistics of embeddings instead of eigenfaces
+    #[arg(long, conflicts_with_all = ["aligned", "features", "size"])]
+    pub prior: bool,
     /// The pictures are face crops: take their centre square instead of looking for a face
     #[arg(long)]
     pub aligned: bool,

@@ -85,3 +85,10 @@ pub fn share(text: &str) -> Result<f32, String> {
 fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "not a number".to_owned())
 }
+
+/// A name and a number.
+pub fn assignment(text: &str) -> Result<(String, f64), String> {
+    let parts = text.split_once('=').and_then(|(name, value)| Some((name, value.parse().ok()?)));
+    let (name, value): (&str, f64) = parts.ok_or("a name and a number, as in smooth=1")?;
+    Ok((name.to_owned(), value))
+}

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use facedp::Preset;
-use facedp_engine::{Faces, Format};
+use facedp_engine::{Faces, Format, Goal};
 
 use super::MethodArgs;
 use super::parsers::{faces, method_names, rectangle, share};
@@ -93,6 +93,16 @@ pub enum GoalName {
     Away,
     Both,
     Draw,
+}
+
+impl GoalName {
+    pub fn goal(self) -> Goal {
+        match self {
+            GoalName::Away => Goal::Away,
+            GoalName::Both => Goal::Both,
+            GoalName::Draw => Goal::Draw,
+        }
+    }
 }
 
 /// The names of strengths.

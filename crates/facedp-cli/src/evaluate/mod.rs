@@ -2,6 +2,7 @@
 
 mod foreign;
 mod recognisers;
+mod steered;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ pub fn run(args: &Evaluate, output: &Output) -> Result<ExitCode, Failure> {
         .context("worker threads")?;
     pool.install(|| match (&args.pairs, &args.output) {
         (Some(pairs), _) => recognisers::run(args, pairs, output),
+        (None, Some(folder)) if args.steering.steered => steered::run(args, folder, output),
         (None, Some(folder)) => report(args, folder, output),
         (None, None) => Err(Failure::usage(anyhow!("name a folder for the report with -o"))),
     })
@@ -45,11 +47,7 @@ fn report(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, F
         return Err(Failure::usage(anyhow!("--psnr and --attack-psnr take 0 to 100 decibels")));
     }
     let foreign = foreign::open(&args.foreign)?;
-    let earlier = match (args.resume, args.force) {
-        (true, _) => Earlier::Resume,
-        (_, true) => Earlier::Discard,
-        _ => Earlier::Refuse,
-    };
+    let earlier = args.earlier();
     let stop = words::stop_on_signal("stopping; press Ctrl-C again to stop at once")?;
     let bar = Bar { output, bar: Mutex::new(ProgressBar::hidden()) };
     let progress = Progress::new(&bar, &stop);
@@ -76,6 +74,15 @@ fn report(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, F
 }
 
 impl Evaluate {
+    /// What becomes of an earlier report.
+    fn earlier(&self) -> Earlier {
+        match (self.resume, self.force) {
+            (true, _) => Earlier::Resume,
+            (_, true) => Earlier::Discard,
+            _ => Earlier::Refuse,
+        }
+    }
+
     fn options(&self) -> Options {
         let all: Vec<String> = attacks::all().iter().map(|a| a.name().to_owned()).collect();
         let attacks = match (self.attack_images, self.attacks.is_empty()) {

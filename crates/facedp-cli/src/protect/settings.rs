@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use facedp::{Epsilon, Plan};
 use facedp_engine::{
-    Encoding, Engine, Goal, Key, Limits, Look, Metadata, Options, Secret, Steering, Strength,
+    Encoding, Engine, Key, Limits, Look, Metadata, Options, Secret, Steering, Strength,
     Treatment,
 };
 
@@ -76,12 +76,7 @@ impl SteerArgs {
             Some(StrengthName::High) => Strength::High,
         };
         let usual = Steering::new(strength)?;
-        let goal = match self.goal {
-            Some(GoalName::Away) => Goal::Away,
-            Some(GoalName::Both) => Goal::Both,
-            Some(GoalName::Draw) => Goal::Draw,
-            None => usual.goal,
-        };
+        let goal = self.goal.map_or(usual.goal, GoalName::goal);
         let steering = Steering {
             goal,
             min_psnr: self.min_psnr.unwrap_or(usual.min_psnr),

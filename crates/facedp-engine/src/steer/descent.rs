@@ -120,7 +120,9 @@ impl<'a> Path<'a> {
             let (smooth, most) = match tint {
                 Tint::Luma => (tuning.smooth, most),
                 // Files keep chroma at half the size, and eyes see it no finer.
-                Tint::Blue | Tint::Red => (2.0 * tuning.smooth, tuning.chroma * most),
+                Tint::Blue | Tint::Red => {
+                    (tuning.chroma_smooth * tuning.smooth, tuning.chroma * most)
+                }
             };
             let smooth = smooth * side as f64 / 128.0;
             let shape = Shape::new(scene.chip(), smooth, tuning.contrast);

@@ -94,8 +94,10 @@ pub struct Tuning {
     pub start: f64,
     /// Steps from one look whether it is enough to the next.
     pub check_every: usize,
-    /// Chroma's largest change, as a share of luma's.
+    /// Chroma's largest mean squared change, as a share of luma's.
     pub chroma: f64,
+    /// How many times smoother chroma's change is.
+    pub chroma_smooth: f64,
     /// How much bands of the Haar transform count that are coarser than an eighth of the chip.
     pub coarse: f64,
 }
@@ -113,7 +115,8 @@ impl Default for Tuning {
             balance: 3.0,
             start: 1.0,
             check_every: 10,
-            chroma: 0.5,
+            chroma: 0.3,
+            chroma_smooth: 3.0,
             coarse: 1.0,
         }
     }

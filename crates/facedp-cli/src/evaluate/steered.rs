@@ -1,0 +1,155 @@
+//! `facedp evaluate --steered`: does steering work?
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use anyhow::{Context, anyhow};
+use facedp_engine::{Steering, Strength, Tuning};
+use facedp_eval::progress::Progress;
+use facedp_eval::results::Estimate;
+use facedp_eval::steering::{Options, SteeringResults, in_words, run as evaluate};
+use facedp_eval::{Error, attacks};
+use indicatif::ProgressBar;
+
+use super::{Bar, foreign};
+use crate::args::{Evaluate, Output, SteeredArgs};
+use crate::failure::{Failure, complain, say};
+use crate::{model, words};
+
+pub fn run(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, Failure> {
+    let model = model::load(args.model.as_deref())?;
+    let all = attacks::all();
+    let attacks = match args.attacks.is_empty() {
+        true => all.iter().map(|attack| attack.name().to_owned()).collect(),
+        false => args.attacks.clone(),
+    };
+    let options = Options {
+        steerings: args.steering.steerings()?,
+        people: args.steering.people as usize,
+        skip: args.steering.skip,
+        threshold_images: args.recognition,
+        galleries: args.steering.galleries,
+        attacks,
+        recognisers: args.recognisers.clone(),
+        half: args.identities.half(),
+        seed: args.seed,
+    };
+    let foreign = foreign::open(&args.foreign)?;
+    let stop = words::stop_on_signal("stopping; press Ctrl-C again to stop at once")?;
+    let bar = Bar { output, bar: Mutex::new(ProgressBar::hidden()) };
+    let progress = Progress::new(&bar, &stop);
+    let done = evaluate(&args.data, folder, &model, &options, foreign, args.earlier(), &progress);
+    bar.clear();
+    let results = match done {
+        Err(Error::Stopped) => {
+            complain("interrupted: go on with the same command and --resume");
+            return Ok(ExitCode::from(130));
+        }
+        done => done?,
+    };
+    for skipped in &results.skipped {
+        complain(format_args!("skipped: {}: {}", skipped.file, skipped.reason));
+    }
+    if output.json {
+        say(serde_json::to_string(&results).context("JSON")?)?;
+    } else if !output.quiet {
+        say(describe(&results))?;
+    }
+    Ok(if results.skipped.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+impl SteeredArgs {
+    /// Every goal at every floor.
+    fn steerings(&self) -> Result<Vec<Steering>, Failure> {
+        let mut steerings = Vec::new();
+        for goal in &self.goals {
+            for &min_psnr in &self.min_psnr {
+                let usual = Steering::new(Strength::Medium)?;
+                let margin = match self.margin {
+                    Some(margin) if margin <= 0.0 => f32::MAX,
+                    Some(margin) => margin,
+                    None => usual.margin,
+                };
+                let steering = Steering {
+                    goal: goal.goal(),
+                    min_psnr,
+                    margin,
+                    colour: self.colour,
+                    recognisers: self.steer_by.clone(),
+                    tuning: self.tuning()?,
+                    ..usual
+                };
+                steering.validate().map_err(Failure::usage)?;
+                steerings.push(steering);
+            }
+        }
+        Ok(steerings)
+    }
+
+    /// The usual numbers but for those that were given.
+    fn tuning(&self) -> Result<Tuning, Failure> {
+        let mut numbers = serde_json::to_value(Tuning::default()).context("JSON")?;
+        for (name, value) in &self.tune {
+            let known = numbers.as_object_mut().and_then(|numbers| numbers.get_mut(name));
+            let Some(number) = known else {
+                let names = numbers.as_object().into_iter().flat_map(|n| n.keys().cloned());
+                let names = names.collect::<Vec<_>>().join(", ");
+                return Err(Failure::usage(anyhow!("--tune {name}: there are {names}")));
+            };
+            let whole = number.is_u64() && *value >= 1.0;
+            *number = if whole { (*value as u64).into() } else { (*value).into() };
+        }
+        let tuning: Tuning = serde_json::from_value(numbers)
+            .map_err(|e| Failure::usage(anyhow!("--tune: {e}")))?;
+        Ok(tuning)
+    }
+}
+
+fn describe(results: &SteeringResults) -> String {
+    let mut text = String::new();
+    for row in &results.rows {
+        text += &format!(
+            "{}: {} of {} people; PSNR {:.2} (least {:.2}, where dlib looks {:.2}), SSIM {:.4}, {:.1} steps\n",
+            in_words(&row.steering),
+            words::count(row.photos, "photo"),
+            row.people,
+            row.psnr.value,
+            row.psnr_least,
+            row.psnr_tight.value,
+            row.ssim.value,
+            row.steps,
+        );
+        for judge in &row.judges {
+            let held_out = if judge.known { "" } else { ", held out" };
+            text += &format!(
+                "  {} at {:.3} ({}{held_out}); no match of untouched pairs {}\n",
+                words::recogniser(&judge.recogniser),
+                judge.rule.threshold,
+                judge.rule.name,
+                share(&judge.clean_pair_fnr),
+            );
+            for attacked in &judge.attacks {
+                text += &format!(
+                    "    {:<18} no match with the original {}, with another photo {}\n",
+                    attacked.attack,
+                    share(&attacked.self_fnr),
+                    share(&attacked.pair_fnr),
+                );
+            }
+            if let Some(gallery) = &judge.gallery {
+                text += &format!(
+                    "    among steered      no match {}, found first {} (untouched {})\n",
+                    share(&gallery.pair_fnr),
+                    share(&gallery.rank_1),
+                    share(&gallery.clean_rank_1),
+                );
+            }
+        }
+    }
+    text.trim_end().to_owned()
+}
+
+fn share(rate: &Estimate) -> String {
+    format!("{:.3} ({:.3} to {:.3})", rate.value, rate.low, rate.high)
+}
