@@ -130,7 +130,7 @@ fn odd_photos() {
         let line: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
         line["faces"].as_array().unwrap().clone()
     };
-    let grey = run("grey.png", &["--colour"]);
+    let grey = run("grey.png", &["--colour", "on"]);
     assert_eq!(grey.code, 0, "{}", grey.stderr);
     assert!(faces(&grey.stdout)[0]["psnr"].as_f64().unwrap() >= 36.0);
     assert_eq!(image::open(path.join("out/grey.png")).unwrap().color(), image::ColorType::L8);

@@ -6,6 +6,7 @@
 //! ```
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use facedp::noise::Source;
 use facedp::{Drawn, Plan, Plane, Quality, Release};
@@ -183,6 +184,7 @@ impl Engine {
     ) -> Result<Protected> {
         let head = Head::read(file, &self.options.limits)?;
         let _place = self.gate.enter(head.bytes());
+        let start = Instant::now();
         let mut photo = head.decode()?;
         let (mut subjects, mut left, mut changed) = (Vec::new(), Vec::new(), false);
         match &self.treatment {
@@ -222,6 +224,7 @@ impl Engine {
             unchanged: !changed,
             stripped: encoded.stripped,
             notes: encoded.notes,
+            seconds: start.elapsed().as_secs_f64(),
             receipt,
         })
     }

@@ -26,6 +26,8 @@ pub struct Protected {
     pub stripped: Vec<String>,
     /// What else differs from the source.
     pub notes: Vec<String>,
+    /// Time that it took, from decoding to the last look.
+    pub seconds: f64,
     /// Written apart from the photo.
     #[serde(skip)]
     pub receipt: Option<Receipt>,

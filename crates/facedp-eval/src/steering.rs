@@ -294,7 +294,8 @@ impl Bench<'_> {
             let names = &steering.recognisers;
             names.is_empty() || names.iter().any(|name| name == r.name())
         };
-        let recognisers: Vec<&Recogniser> = self.steerers.recognisers().iter().filter(named).collect();
+        let recognisers: Vec<&Recogniser> =
+            self.steerers.recognisers().iter().filter(named).collect();
         let place = Place { photo: &photo, patch: &patch, landmarks: &subject.spot.landmarks };
         let mut random = experiment(self.options.seed, &format!("{label} {}", subject.name));
         let steered = steer(&place, &recognisers, &self.prior, steering, &mut random, work)?;
@@ -427,6 +428,6 @@ pub fn in_words(steering: &Steering) -> String {
         [] => String::new(),
         names => format!(" by {}", names.join(" and ")),
     };
-    let colour = if steering.colour { ", in colour" } else { "" };
+    let colour = if steering.colour { "" } else { ", luma only" };
     format!("{:?}, at least {} dB{by}{colour}", steering.goal, steering.min_psnr).to_lowercase()
 }

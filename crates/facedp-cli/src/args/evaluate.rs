@@ -6,8 +6,8 @@ use clap::Args as ClapArgs;
 use facedp::{Epsilon, Preset};
 
 use super::Identities;
-use super::protect::GoalName;
 use super::parsers::{assignment, attack_names, epsilon, geometric_p, images, names};
+use super::protect::{GoalName, Switch};
 
 /// Reproduce the paper's tables and figures on a folder of people, and write a report.
 ///
@@ -139,9 +139,9 @@ pub struct SteeredArgs {
     /// Steer the second photo of each person too, and look people up among steered photos
     #[arg(long)]
     pub galleries: bool,
-    /// Change colours too
-    #[arg(long, visible_alias = "color")]
-    pub colour: bool,
+    /// Change colours too, or only how light they are
+    #[arg(long, visible_alias = "color", value_enum, default_value = "on")]
+    pub colour: Switch,
     /// End early once all distances are so many times their threshold; 0: never [default: medium's]
     #[arg(long, value_name = "TIMES")]
     pub margin: Option<f32>,

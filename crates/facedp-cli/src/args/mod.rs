@@ -13,7 +13,7 @@ use facedp_eval::dataset::Half;
 
 pub use evaluate::{Evaluate, Images, SteeredArgs};
 pub use method::MethodArgs;
-pub use protect::{GoalName, MethodName, Protect, RunArgs, SteerArgs, StrengthName};
+pub use protect::{GoalName, MethodName, Protect, RunArgs, SteerArgs, StrengthName, Switch};
 
 use parsers::{names, share};
 

@@ -79,12 +79,19 @@ pub struct SteerArgs {
     /// The least PSNR of a face's region, 25 to 50 dB [default: the strength's]
     #[arg(long, value_name = "DB", allow_negative_numbers = true)]
     pub min_psnr: Option<f64>,
-    /// Change colours too, not only how light they are
-    #[arg(long, visible_alias = "color")]
-    pub colour: bool,
+    /// Change colours too, or only how light they are [default: on]
+    #[arg(long, visible_alias = "color", value_enum)]
+    pub colour: Option<Switch>,
     /// Recognisers to steer by [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["dlib", "sface"])]
     pub steer_by: Vec<String>,
+}
+
+/// On or off.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
 }
 
 /// The names of goals.

@@ -13,7 +13,7 @@ use facedp_eval::{Error, attacks};
 use indicatif::ProgressBar;
 
 use super::{Bar, foreign};
-use crate::args::{Evaluate, Output, SteeredArgs};
+use crate::args::{Evaluate, Output, SteeredArgs, Switch};
 use crate::failure::{Failure, complain, say};
 use crate::{model, words};
 
@@ -75,7 +75,7 @@ impl SteeredArgs {
                     goal: goal.goal(),
                     min_psnr,
                     margin,
-                    colour: self.colour,
+                    colour: self.colour == Switch::On,
                     recognisers: self.steer_by.clone(),
                     tuning: self.tuning()?,
                     ..usual
@@ -100,8 +100,8 @@ impl SteeredArgs {
             let whole = number.is_u64() && *value >= 1.0;
             *number = if whole { (*value as u64).into() } else { (*value).into() };
         }
-        let tuning: Tuning = serde_json::from_value(numbers)
-            .map_err(|e| Failure::usage(anyhow!("--tune: {e}")))?;
+        let tuning: Tuning =
+            serde_json::from_value(numbers).map_err(|e| Failure::usage(anyhow!("--tune: {e}")))?;
         Ok(tuning)
     }
 }

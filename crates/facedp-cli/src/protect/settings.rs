@@ -3,11 +3,10 @@
 use anyhow::anyhow;
 use facedp::{Epsilon, Plan};
 use facedp_engine::{
-    Encoding, Engine, Key, Limits, Look, Metadata, Options, Secret, Steering, Strength,
-    Treatment,
+    Encoding, Engine, Key, Limits, Look, Metadata, Options, Secret, Steering, Strength, Treatment,
 };
 
-use crate::args::{GoalName, MethodName, Protect, SteerArgs, StrengthName};
+use crate::args::{GoalName, MethodName, Protect, SteerArgs, StrengthName, Switch};
 use crate::failure::{Failure, complain};
 use crate::model;
 
@@ -60,7 +59,7 @@ impl SteerArgs {
             (self.strength.is_some(), "--strength"),
             (self.goal.is_some(), "--goal"),
             (self.min_psnr.is_some(), "--min-psnr"),
-            (self.colour, "--colour"),
+            (self.colour.is_some(), "--colour"),
             (!self.steer_by.is_empty(), "--steer-by"),
         ]
         .into_iter()
@@ -82,7 +81,7 @@ impl SteerArgs {
             min_psnr: self.min_psnr.unwrap_or(usual.min_psnr),
             epsilon,
             recognisers: self.steer_by.clone(),
-            colour: self.colour,
+            colour: self.colour != Some(Switch::Off),
             ..usual
         };
         steering.validate().map_err(Failure::usage)?;

@@ -115,7 +115,11 @@ impl<'a> Path<'a> {
     fn new(scene: &'a Scene, photo: &Photo, steering: &'a Steering) -> Result<Self> {
         let side = scene.side();
         let tuning = &steering.tuning;
-        let most = 255f64.powi(2) / 10f64.powf(steering.min_psnr / 10.0) - ROUNDING;
+        let scale = side as f64 / 128.0;
+        let floor = 255f64.powi(2) / 10f64.powf(steering.min_psnr / 10.0) - ROUNDING;
+        // Eyes see changes in proportion to light: a dark face may change less.
+        let light = scene.light() / tuning.light;
+        let most = floor * light.min(1.0).powi(2);
         let layer = |tint: Tint| {
             let (smooth, most) = match tint {
                 Tint::Luma => (tuning.smooth, most),
@@ -124,8 +128,7 @@ impl<'a> Path<'a> {
                     (tuning.chroma_smooth * tuning.smooth, tuning.chroma * most)
                 }
             };
-            let smooth = smooth * side as f64 / 128.0;
-            let shape = Shape::new(scene.chip(), smooth, tuning.contrast);
+            let shape = Shape::new(scene.chip(), scale * smooth, tuning.contrast);
             let nothing = vec![0.0; side * side];
             Layer { tint, shape, coefficients: nothing.clone(), momentum: nothing, most }
         };
@@ -172,10 +175,6 @@ impl<'a> Path<'a> {
             let Target { recogniser, own, draw, level } = target;
             let view = View::random(self.scene, r, recogniser.side(), step, random);
             let chip = view.chip(&colours, random)?;
-            let away = match goal {
-                Goal::Both => away / (1.0 + (8.0 * (*level - tuning.enough)).exp() as f32),
-                Goal::Away | Goal::Draw => away,
-            };
             let (seen, gradient) = recogniser.gradient(&chip, work, |e| {
                 let (home, there) = (recogniser.pull(e, own), recogniser.pull(e, draw));
                 home.iter().zip(there).map(|(home, there)| pull * there - away * home).collect()
@@ -262,7 +261,7 @@ impl Layer {
     }
 }
 
-/// Scales the coefficients of bands coarser than an eighth of the plane.
+/// Scales the coefficients whose patches are an eighth of the plane and more.
 fn damp_coarse(coefficients: &mut [f64], side: usize, factor: f64) {
     for row in coefficients.chunks_exact_mut(side).take(8) {
         row.iter_mut().take(8).for_each(|c| *c *= factor);

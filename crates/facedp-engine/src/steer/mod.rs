@@ -83,14 +83,15 @@ pub struct Tuning {
     pub smooth: f64,
     /// Power of local contrast that scales the change.
     pub contrast: f64,
+    /// Mean grey level from which a face may change as much as the floor allows; darker ones change
+    /// less, in proportion.
+    pub light: f64,
     /// How strongly the draw pulls, beside going away, where both are the goal.
     pub pull: f32,
-    /// Distance over threshold from which going away counts half as much beside the draw, and then
-    /// less and less.
-    pub enough: f64,
     /// How much more a recogniser counts that is not as far as the others.
     pub balance: f64,
-    /// Share of the largest change that is allowed at first; it grows to all of it.
+    /// Share of the largest change (its root mean square) that is allowed at first; it grows to all of
+    /// it, so that easy faces keep more quality.
     pub start: f64,
     /// Steps from one look whether it is enough to the next.
     pub check_every: usize,
@@ -98,7 +99,8 @@ pub struct Tuning {
     pub chroma: f64,
     /// How many times smoother chroma's change is.
     pub chroma_smooth: f64,
-    /// How much bands of the Haar transform count that are coarser than an eighth of the chip.
+    /// How much the coarse bands of the Haar transform count, whose patches are an eighth of the chip
+    /// and more: with little of them, light and skin tone stay.
     pub coarse: f64,
 }
 
@@ -110,14 +112,14 @@ impl Default for Tuning {
             momentum: 0.7,
             smooth: 0.7,
             contrast: 0.5,
-            pull: 1.0,
-            enough: 1.4,
+            light: 100.0,
+            pull: 1.2,
             balance: 3.0,
-            start: 1.0,
-            check_every: 10,
+            start: 0.5,
+            check_every: 4,
             chroma: 0.3,
             chroma_smooth: 3.0,
-            coarse: 1.0,
+            coarse: 0.2,
         }
     }
 }
@@ -129,9 +131,9 @@ impl Steering {
     /// The settings of a strength.
     pub fn new(strength: Strength) -> Result<Self> {
         let (min_psnr, margin) = match strength {
-            Strength::Low => (39.0, 1.2),
-            Strength::Medium => (36.0, 1.4),
-            Strength::High => (34.0, 1.7),
+            Strength::Low => (39.0, 1.3),
+            Strength::Medium => (36.0, 1.5),
+            Strength::High => (34.0, 1.8),
         };
         Ok(Self {
             goal: Goal::default(),
@@ -139,7 +141,7 @@ impl Steering {
             margin,
             epsilon: Epsilon::new(0.2)?,
             recognisers: Vec::new(),
-            colour: false,
+            colour: true,
             tuning: Tuning::default(),
         })
     }

@@ -99,6 +99,13 @@ impl Scene {
         &self.chip
     }
 
+    /// Mean grey level of the middle of the chip, where the face is.
+    pub(super) fn light(&self) -> f64 {
+        let (start, count) = (self.side / 4, self.side / 2);
+        let rows = (start..start + count).flat_map(|y| &self.chip.row(y)[start..start + count]);
+        rows.sum::<f64>() / (count * count) as f64
+    }
+
     pub(super) fn size(&self) -> (usize, usize) {
         (self.width, self.height)
     }
