@@ -20,9 +20,10 @@ pub enum BasisName {
 
 /// The parameters of a method.
 #[derive(ClapArgs)]
-#[command(next_help_heading = "Method")]
+#[command(next_help_heading = "Noise (the paper's methods)")]
 pub struct MethodArgs {
-    /// Total budget of a face; its unit is set by --sensitivity
+    /// Total budget of a face's noise, in the unit that --sensitivity sets; of steering, the budget of
+    /// the draw
     #[arg(long, visible_alias = "eps", value_name = "EPS", default_value = "0.2",
           allow_negative_numbers = true, value_parser = epsilon)]
     pub epsilon: Epsilon,

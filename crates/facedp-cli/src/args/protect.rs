@@ -61,7 +61,7 @@ pub struct Protect {
     /// File with the secret key [default: your own, made on first use]
     #[arg(long, value_name = "FILE", help_heading = "Method")]
     pub key: Option<PathBuf>,
-    /// Repeatable noise for experiments; whoever knows the seed can take the noise off again
+    /// Repeatable results for experiments; whoever knows the seed can take noise off again
     #[arg(long, value_name = "N", conflicts_with = "key", help_heading = "Method")]
     pub seed: Option<u64>,
 }
@@ -156,7 +156,7 @@ pub struct WriteArgs {
     /// no maker notes
     #[arg(long)]
     pub keep_metadata: bool,
-    /// Write photos without a face too, without noise (the exit code is still 1)
+    /// Write photos without a face too, unchanged (the exit code is still 1)
     #[arg(long)]
     pub copy_faceless: bool,
     /// Also write a receipt of each photo, into the folder DIR.receipts beside DIR
