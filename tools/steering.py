@@ -25,8 +25,8 @@ FEW = "none,jpeg-75,half-size"
 RUNS = [
     ("first", "lfw", ["--people", "300", "--attacks", FEW]),
     ("floors", "lfw", ["--people", "120", "--min-psnr", "38,40", "--attacks", FEW]),
-    ("held-sface", "lfw", ["--people", "120", "--goals", "away", "--steer-by", "sface", "--attacks", FEW]),
-    ("held-dlib", "lfw", ["--people", "120", "--goals", "away", "--steer-by", "dlib", "--attacks", FEW]),
+    ("held-sface", "lfw", ["--people", "120", "--goals", "away", "--steer-by", "sface", "--margin", "0", "--attacks", FEW]),
+    ("held-dlib", "lfw", ["--people", "120", "--goals", "away", "--steer-by", "dlib", "--margin", "0", "--attacks", FEW]),
     ("both", "lfw", ["--people", "120", "--goals", "both", "--galleries"]),
     ("pub", "pub", ["--people", "47"]),
     ("draw", "lfw", ["--people", "120", "--goals", "draw", "--galleries"]),
