@@ -181,7 +181,7 @@ impl Eyes {
     }
 
     /// The recognisers of these names; all of them if none is named.
-    pub(crate) fn named(&self, names: &[String]) -> Vec<&Recogniser> {
+    pub fn named(&self, names: &[String]) -> Vec<&Recogniser> {
         let meant = |r: &&Recogniser| names.is_empty() || names.iter().any(|name| name == r.name());
         self.recognisers.iter().filter(meant).collect()
     }

@@ -176,23 +176,23 @@ pub fn apply(lifts: &[Lift], photo: &mut Photo) -> bool {
     let top = regions.clone().map(|r| r.y).min().unwrap_or(0);
     let bottom = regions.map(|r| r.y + r.height).max().unwrap_or(0);
     let mut changed = false;
-    let mut line = Vec::new();
+    let mut lines: [Vec<f32>; 3] = Default::default();
     for y in top..bottom {
         let here = lifts.iter().filter(|l| (l.region.y..l.region.y + l.region.height).contains(&y));
         let Some(left) = here.clone().map(|l| l.region.x).min() else { continue };
         let right = here.clone().map(|l| l.region.x + l.region.width).max().unwrap_or(left);
-        let mut lines = [Tint::Luma, Tint::Blue, Tint::Red].map(|tint| {
-            let lifts = here.clone().filter(|lift| lift.tint == tint);
+        // A line of each tint; empty where none has it.
+        for (line, tint) in lines.iter_mut().zip([Tint::Luma, Tint::Blue, Tint::Red]) {
             line.clear();
-            line.resize(right - left, 0.0);
-            let any = lifts.map(|lift| lift.add_row(left, y, &mut line)).count() > 0;
-            any.then(|| std::mem::take(&mut line))
-        });
-        changed |= match &mut lines {
-            [Some(luma), None, None] => photo.add_row(left, y, luma),
-            lines => photo.add_row_tinted(left, y, lines.each_ref().map(Option::as_deref)),
+            for lift in here.clone().filter(|lift| lift.tint == tint) {
+                line.resize(right - left, 0.0);
+                lift.add_row(left, y, line);
+            }
+        }
+        changed |= match &lines {
+            [luma, blue, red] if blue.is_empty() && red.is_empty() => photo.add_row(left, y, luma),
+            lines => photo.add_row_tinted(left, y, lines.each_ref().map(Vec::as_slice)),
         };
-        line = lines[0].take().unwrap_or_default();
     }
     changed
 }

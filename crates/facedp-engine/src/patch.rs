@@ -2,7 +2,7 @@
 
 use facedp::Plane;
 use facedp::resample::resized;
-use facedp_nets::{Landmarks, Similarity};
+use facedp_nets::{Landmarks, Recogniser, Similarity};
 
 use crate::error::Result;
 use crate::photo::{Photo, Region};
@@ -13,11 +13,6 @@ const CHIP_LANDMARKS: Landmarks =
     [[45.9, 53.0], [83.1, 52.7], [64.6, 74.1], [49.4, 90.6], [81.0, 90.3]];
 /// The size that they are given for.
 const CHIP_SIDE: f32 = 128.0;
-
-/// Where they lie in dlib's chips, and the size of these.
-const DLIB_LANDMARKS: Landmarks =
-    [[47.2, 45.3], [102.8, 45.6], [74.6, 77.5], [52.1, 102.1], [99.2, 102.2]];
-const DLIB_SIDE: f32 = 150.0;
 
 /// The place of a chip.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,11 +29,10 @@ impl Patch {
         Ok(Self::Face(Similarity::fit(landmarks, &CHIP_LANDMARKS)?))
     }
 
-    /// The square that dlib looks at, which is smaller: for comparing with others' figures.
-    pub fn tight(landmarks: &Landmarks) -> Result<Self> {
-        let scale = CHIP_SIDE / DLIB_SIDE;
-        let template = DLIB_LANDMARKS.map(|point| point.map(|v| (v + 0.5) * scale - 0.5));
-        Ok(Self::Face(Similarity::fit(landmarks, &template)?))
+    /// The square that a recogniser looks at, which can be smaller.
+    pub fn seen_by(recogniser: &Recogniser, landmarks: &Landmarks) -> Result<Self> {
+        let scale = CHIP_SIDE / recogniser.side() as f32;
+        Ok(Self::Face(recogniser.placement(landmarks)?.resized(scale)))
     }
 
     /// The transform from photo to a chip of `side` pixels.

@@ -290,12 +290,7 @@ impl Bench<'_> {
         let subject = &self.subjects[n];
         let photo = subject.photo()?;
         let patch = Patch::face(&subject.spot.landmarks)?;
-        let named = |r: &&Recogniser| {
-            let names = &steering.recognisers;
-            names.is_empty() || names.iter().any(|name| name == r.name())
-        };
-        let recognisers: Vec<&Recogniser> =
-            self.steerers.recognisers().iter().filter(named).collect();
+        let recognisers = self.steerers.named(&steering.recognisers);
         let place = Place { photo: &photo, patch: &patch, landmarks: &subject.spot.landmarks };
         let mut random = experiment(self.options.seed, &format!("{label} {}", subject.name));
         let steered = steer(&place, &recognisers, &self.prior, steering, &mut random, work)?;
@@ -315,11 +310,19 @@ impl Bench<'_> {
         Ok(Made {
             file,
             psnr: quality.psnr.unwrap_or(f64::INFINITY),
-            psnr_tight: tight(&photo, &changed, subject)?,
+            psnr_tight: self.psnr_tight(&photo, &changed, subject)?,
             ssim: quality.ssim.unwrap_or(1.0),
             steps: steered.steps,
             reached: steered.reached,
         })
+    }
+
+    /// PSNR of luma where the first recogniser inside the program looks: dlib, unless it was left out.
+    fn psnr_tight(&self, photo: &Photo, changed: &Photo, subject: &Subject) -> Result<f64> {
+        let first = &self.steerers.recognisers()[0];
+        let region = Patch::seen_by(first, &subject.spot.landmarks)?.region(photo);
+        let quality = Quality::compare(&photo.luma(region), &changed.luma(region))?;
+        Ok(quality.psnr.unwrap_or(f64::INFINITY))
     }
 
     /// The embeddings of a steered photo after an attack.
@@ -340,11 +343,8 @@ impl Bench<'_> {
 
     /// For each recogniser, its rules with nothing judged yet.
     fn judges(&self, steering: &Steering) -> Vec<Vec<Judge>> {
-        let by = &steering.recognisers;
-        let known = |name: &str| match by.is_empty() {
-            true => self.steerers.recognisers().iter().any(|r| r.name() == name),
-            false => by.iter().any(|known| known == name),
-        };
+        let by = self.steerers.named(&steering.recognisers);
+        let known = |name: &str| by.iter().any(|r| r.name() == name);
         let row = |row: &RecogniserRow| {
             let judge = |(rule, clean): &(Rule, Estimate)| Judge {
                 recogniser: row.recogniser.clone(),
@@ -405,14 +405,6 @@ impl Bench<'_> {
 fn rank_1(count: usize, distance: impl Fn(usize, usize) -> f32) -> Estimate {
     let found = |i: &usize| (0..count).all(|j| j == *i || distance(*i, j) > distance(*i, *i));
     rate((0..count).filter(found).count(), count)
-}
-
-/// PSNR of luma where dlib looks.
-fn tight(photo: &Photo, changed: &Photo, subject: &Subject) -> Result<f64> {
-    // dlib's template at 128 pixels, as a patch has it.
-    let region = Patch::tight(&subject.spot.landmarks)?.region(photo);
-    let quality = Quality::compare(&photo.luma(region), &changed.luma(region))?;
-    Ok(quality.psnr.unwrap_or(f64::INFINITY))
 }
 
 /// What tells ways of steering apart, as hexadecimal digits.

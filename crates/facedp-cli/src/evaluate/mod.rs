@@ -13,7 +13,7 @@ use anyhow::{Context, anyhow};
 use facedp::Preset;
 use facedp_eval::journal::Earlier;
 use facedp_eval::progress::{Progress, Watch};
-use facedp_eval::results::Results;
+use facedp_eval::results::{Results, Skipped};
 use facedp_eval::run::{Options, run as evaluate};
 use facedp_eval::{Error, attacks};
 use indicatif::ProgressBar;
@@ -53,16 +53,8 @@ fn report(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, F
     let progress = Progress::new(&bar, &stop);
     let done = evaluate(&args.data, folder, &model, &options, foreign, earlier, &progress);
     bar.clear();
-    let results = match done {
-        Err(Error::Stopped) => {
-            complain("interrupted: go on with the same command and --resume");
-            return Ok(ExitCode::from(130));
-        }
-        done => done?,
-    };
-    for skipped in &results.skipped {
-        complain(format_args!("skipped: {}: {}", skipped.file, skipped.reason));
-    }
+    let Some(results) = unless_stopped(done)? else { return Ok(ExitCode::from(130)) };
+    complain_of(&results.skipped);
     if output.json {
         say(
             json!({ "report": folder, "images": results.about.images, "skipped": results.skipped }),
@@ -71,6 +63,24 @@ fn report(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, F
         say(describe(&results, folder))?;
     }
     Ok(if results.skipped.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What was found; none if the run was stopped, and that is said.
+fn unless_stopped<T>(done: Result<T, Error>) -> Result<Option<T>, Failure> {
+    match done {
+        Err(Error::Stopped) => {
+            complain("interrupted: go on with the same command and --resume");
+            Ok(None)
+        }
+        done => Ok(Some(done?)),
+    }
+}
+
+/// Names pictures that were left out.
+fn complain_of(skipped: &[Skipped]) {
+    for Skipped { file, reason } in skipped {
+        complain(format_args!("skipped: {file}: {reason}"));
+    }
 }
 
 impl Evaluate {

@@ -6,15 +6,15 @@ use std::sync::Mutex;
 
 use anyhow::{Context, anyhow};
 use facedp_engine::{Steering, Strength, Tuning};
+use facedp_eval::attacks;
 use facedp_eval::progress::Progress;
 use facedp_eval::results::Estimate;
 use facedp_eval::steering::{Options, SteeringResults, in_words, run as evaluate};
-use facedp_eval::{Error, attacks};
 use indicatif::ProgressBar;
 
-use super::{Bar, foreign};
+use super::{Bar, complain_of, foreign, unless_stopped};
 use crate::args::{Evaluate, Output, SteeredArgs, Switch};
-use crate::failure::{Failure, complain, say};
+use crate::failure::{Failure, say};
 use crate::{model, words};
 
 pub fn run(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, Failure> {
@@ -41,16 +41,8 @@ pub fn run(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, 
     let progress = Progress::new(&bar, &stop);
     let done = evaluate(&args.data, folder, &model, &options, foreign, args.earlier(), &progress);
     bar.clear();
-    let results = match done {
-        Err(Error::Stopped) => {
-            complain("interrupted: go on with the same command and --resume");
-            return Ok(ExitCode::from(130));
-        }
-        done => done?,
-    };
-    for skipped in &results.skipped {
-        complain(format_args!("skipped: {}: {}", skipped.file, skipped.reason));
-    }
+    let Some(results) = unless_stopped(done)? else { return Ok(ExitCode::from(130)) };
+    complain_of(&results.skipped);
     if output.json {
         say(serde_json::to_string(&results).context("JSON")?)?;
     } else if !output.quiet {

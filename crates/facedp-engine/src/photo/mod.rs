@@ -261,17 +261,12 @@ impl Photo {
     }
 
     /// Adds changes of luma, blue and red (see [`Tint`](crate::lift::Tint)); grey photos take only the
-    /// first. Returns whether any sample changed.
-    pub(crate) fn add_row_tinted(
-        &mut self,
-        x: usize,
-        y: usize,
-        changes: [Option<&[f32]>; 3],
-    ) -> bool {
+    /// first. An empty line changes nothing. Returns whether any sample changed.
+    pub(crate) fn add_row_tinted(&mut self, x: usize, y: usize, changes: [&[f32]; 3]) -> bool {
         if !self.has_colour() {
-            return changes[0].is_some_and(|luma| self.add_row(x, y, luma));
+            return self.add_row(x, y, changes[0]);
         }
-        let count = changes.iter().flatten().map(|line| line.len()).max().unwrap_or(0);
+        let count = changes.iter().map(|line| line.len()).max().unwrap_or(0);
         let shares = [Tint::Luma, Tint::Blue, Tint::Red].map(Tint::shares);
         let span = self.span(y, x..x + count);
         let channels = self.channels;
@@ -280,7 +275,7 @@ impl Photo {
             for (at, pixel) in samples[span].chunks_exact_mut(channels).enumerate() {
                 for (c, sample) in pixel.iter_mut().take(3).enumerate() {
                     let parts = changes.iter().zip(&shares);
-                    let by: f32 = parts.map(|(line, s)| line.map_or(0.0, |line| s[c] * line[at])).sum();
+                    let by: f32 = parts.map(|(line, s)| line.get(at).map_or(0.0, |v| s[c] * v)).sum();
                     let moved = move_by(*sample, by);
                     changed |= moved != *sample;
                     *sample = moved;
