@@ -1,20 +1,23 @@
 //! Whole evaluations of a small folder of people.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod support;
+
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use facedp::{FeatureModel, Preset};
 use facedp_engine::{Embed, Recogniser};
 use facedp_eval::dataset::Half;
 use facedp_eval::journal::Earlier;
-use facedp_eval::progress::{Nobody, Progress, Watch};
+use facedp_eval::progress::{Nobody, Progress};
 use facedp_eval::results::{QualityRow, Results};
 use facedp_eval::run::{Options, run};
 use facedp_eval::{Error, attacks};
 use image::DynamicImage;
+use support::After;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -68,21 +71,6 @@ fn evaluate(
 ) -> Result<Results, Error> {
     let stop = AtomicBool::new(false);
     run(data, report, &model(), options, Vec::new(), earlier, &Progress::new(&Nobody, &stop))
-}
-
-/// Stops a run after so many steps.
-struct After<'a> {
-    left: AtomicUsize,
-    stop: &'a AtomicBool,
-}
-
-impl Watch for After<'_> {
-    fn begin(&self, _: &str, _: usize) {}
-    fn step(&self) {
-        if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
-            self.stop.store(true, Ordering::Relaxed);
-        }
-    }
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! An evaluation of steering on two people.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod support;
+
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use facedp::FeatureModel;
 use facedp_engine::{Goal, Steering, Strength};
@@ -13,6 +15,7 @@ use facedp_eval::journal::Earlier;
 use facedp_eval::progress::{Nobody, Progress, Watch};
 use facedp_eval::steering::{Options, SteeringResults, run};
 use image::DynamicImage;
+use support::After;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -58,22 +61,6 @@ fn evaluate(
     let model = fs::read(format!("{ROOT}/assets/eigenfaces.safetensors")).unwrap();
     let model = FeatureModel::from_bytes(&model).unwrap();
     run(data, report, &model, options, Vec::new(), earlier, &Progress::new(watch, stop))
-}
-
-/// Stops a run after so many steps.
-struct After<'a> {
-    left: AtomicUsize,
-    stop: &'a AtomicBool,
-}
-
-impl Watch for After<'_> {
-    fn begin(&self, _: &str, _: usize) {}
-
-    fn step(&self) {
-        if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
-            self.stop.store(true, Ordering::Relaxed);
-        }
-    }
 }
 
 #[test]
