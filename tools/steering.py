@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures steering on people that it was not tuned on, and writes docs/measurements/steered.md.
 
-    python tools/steering.py WORK --lfw PATH --pubfig PATH [--recogniser A.onnx --recogniser B.onnx]
+    python tools/steering.py WORK --lfw PATH --pubfig PATH [--recogniser A.onnx --recogniser B.onnx] [--small PROGRAM]
 
 WORK keeps steered photos and results: the same command goes on where it was stopped. PATHs are folders of
 people, NAME/*.jpg. Recognisers from files need a program built with `--features onnx` (--program).
@@ -10,6 +10,7 @@ Takes about an hour on two cores.
 
 import argparse
 import datetime
+import hashlib
 import json
 import os
 import pathlib
@@ -19,14 +20,16 @@ import subprocess
 import sys
 import tempfile
 
+from PIL import Image
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FEW = "none,jpeg-75,half-size"
 # Name, data, options.
 RUNS = [
     ("first", "lfw", ["--people", "300", "--attacks", FEW]),
     ("floors", "lfw", ["--people", "120", "--min-psnr", "38,40", "--attacks", FEW]),
-    ("held-sface", "lfw", ["--people", "120", "--goals", "away", "--steer-by", "sface", "--margin", "0", "--attacks", FEW]),
-    ("held-dlib", "lfw", ["--people", "120", "--goals", "away", "--steer-by", "dlib", "--margin", "0", "--attacks", FEW]),
+    ("held-sface", "lfw", ["--people", "120", "--goals", "away", "--steer-by", "sface", "--attacks", FEW]),
+    ("held-dlib", "lfw", ["--people", "120", "--goals", "away", "--steer-by", "dlib", "--attacks", FEW]),
     ("both", "lfw", ["--people", "120", "--goals", "both", "--galleries"]),
     ("pub", "pub", ["--people", "47"]),
     ("draw", "lfw", ["--people", "120", "--goals", "draw", "--galleries"]),
@@ -42,11 +45,10 @@ VARIANTS = [
     ("no smoothing", ["--tune", "smooth=0.01"]),
     ("smoother", ["--tune", "smooth=1.5"]),
     ("100 steps, never ending early", ["--margin", "0", "--tune", "steps=100"]),
-    ("at least 37 dB", ["--min-psnr", "37"]),
-    ("at least 37.5 dB", ["--min-psnr", "37.5"]),
-    ("at least 38 dB", ["--min-psnr", "38"]),
-    ("at least 39 dB", ["--min-psnr", "39"]),
 ]
+FLOORS = ["37", "37.5", "38", "39"]
+# Widths of faces, in pixels, for the least that is steered.
+WIDTHS = [16, 20, 24, 28, 32, 40, 48, 64]
 NAMES = {"dlib": "dlib", "sface": "SFace"}
 RULES = {"dlib": "standard"}
 
@@ -85,6 +87,37 @@ class Bench:
             kept.write_text(ended.stdout)
         return json.loads(kept.read_text())
 
+    def sizes(self, count=40):
+        """What faces of several widths do with the original, as written and after JPEG 75."""
+        kept = self.work / "sizes.json"
+        if not kept.exists():
+            odd = lambda p: p.is_dir() and hashlib.sha256(p.name.encode()).digest()[-1] & 1
+            people = [p for p in sorted(pathlib.Path(self.options.lfw).iterdir()) if odd(p)][-10 * count::10]
+            found = []
+            for width in WIDTHS:
+                with tempfile.TemporaryDirectory() as folder:
+                    photos = pathlib.Path(folder) / "photos"
+                    photos.mkdir()
+                    for person in people:
+                        # A face of LFW is about 94 of 250 pixels wide.
+                        photo, side = Image.open(sorted(person.iterdir())[0]), round(250 * width / 94)
+                        photo.resize((side, side), Image.Resampling.LANCZOS).save(photos / f"{person.name}.png")
+                    faces = [face for line in self.protect(self.options.small, [photos], folder, ["--min-score", "0.5"])
+                             for face in line.get("faces", [])]
+                verdicts = {r: [v for face in faces for v in face["recognisers"] if v["name"] == r] for r in NAMES}
+                share = lambda r, get: statistics.mean(not get(v)["match"] for v in verdicts[r])
+                found.append([width, len(faces), *(share(r, get) for r in NAMES for get in (lambda v: v, lambda v: v["jpeg_75"]))])
+            kept.write_text(json.dumps(found))
+        return json.loads(kept.read_text())
+
+    def protect(self, program, files, folder, more):
+        """What `facedp protect` says of each photo, steered with a seed."""
+        command = [program, "protect", *files, "-o", f"{folder}/out", "--seed", "1", "--faces", "largest", "--json", *more]
+        environment = os.environ | {"XDG_CONFIG_HOME": folder}
+        out = subprocess.run([str(c) for c in command], capture_output=True, text=True, env=environment).stdout
+        lines = [json.loads(line) for line in out.splitlines()]
+        return [line for line in lines if line.get("result") == "written"]
+
     def seconds(self, count=100):
         """Median seconds of a photo, one core: both recognisers, and dlib alone."""
         kept = self.work / "seconds.json"
@@ -94,12 +127,8 @@ class Bench:
             found = {}
             for name, more in {"both recognisers": [], "dlib alone": ["--steer-by", "dlib"]}.items():
                 with tempfile.TemporaryDirectory() as folder:
-                    command = [self.options.program, "protect", *files, "-o", f"{folder}/out", "--seed", "1", "--jobs", "1",
-                               "--faces", "largest", "--no-check", "--no-metrics", "--json", *more]
-                    environment = os.environ | {"XDG_CONFIG_HOME": folder}
-                    out = subprocess.run([str(c) for c in command], capture_output=True, text=True, env=environment).stdout
-                lines = [json.loads(line) for line in out.splitlines()]
-                times = [line["seconds"] for line in lines if line.get("result") == "written"]
+                    lines = self.protect(self.options.program, files, folder, ["--jobs", "1", "--no-check", "--no-metrics", *more])
+                times = [line["seconds"] for line in lines]
                 found[name] = [statistics.median(times), max(times), len(times)]
             kept.write_text(json.dumps(found))
         return json.loads(kept.read_text())
@@ -147,7 +176,7 @@ def verdicts(results):
     return table(header, lines)
 
 
-def write(found, variants, seconds):
+def write(found, variants, sizes, seconds):
     commands = {key: " ".join(["facedp evaluate", data.upper(), "-o DIR --steered", *more]) for key, data, more in RUNS}
     text = [f"""# Steering
 
@@ -203,6 +232,11 @@ and its twin. Recognisers other than dlib and SFace are files that the program d
         header = ["", "PSNR", "SSIM", "steps", "dlib", "JPEG", "half", "SFace", "JPEG", "half", "held out"]
         text.append(f"## What gives it\n\nSixty people of the tuning set (`{' '.join(TUNING)}`): "
                     f"pair FNR with one thing changed at a time.\n\n{table(header, lines)}\n")
+    if sizes:
+        lines = [[width, count, *(f"{share:.3f}" for share in shares)] for width, count, *shares in sizes]
+        header = ["width of the face", "photos", "dlib", "after JPEG 75", "SFace", "after JPEG 75"]
+        text.append("## Small faces\n\nShare of faces that no longer match their original, photos of LFW made smaller. `facedp protect` "
+                    f"leaves faces narrower than 32 pixels as they are; for this table it did not.\n\n{table(header, lines)}\n")
     if seconds:
         lines = [[key, f"{median:.2f}", f"{most:.2f}", count] for key, (median, most, count) in seconds.items()]
         text.append("## Time\n\nSeconds of one photo of LFW on one core, from decoding to encoding, without check and metrics: "
@@ -217,17 +251,21 @@ def main():
     parser.add_argument("--pubfig")
     parser.add_argument("--recogniser", action="append", default=[])
     parser.add_argument("--program", default=ROOT / "target/release/facedp")
-    parser.add_argument("--only", help="names of runs, separated by commas; 'variants' for what gives it, 'seconds' for times")
+    parser.add_argument("--small", help="a program built with steer::MIN_WIDTH = 12, for the table of sizes")
+    parser.add_argument("--only", help="names of runs, separated by commas; 'variants' for what gives it, 'sizes', 'seconds'")
     options = parser.parse_args()
     bench = Bench(options)
-    wanted = options.only.split(",") if options.only else [*(key for key, *_ in RUNS), "variants", "seconds"]
+    wanted = options.only.split(",") if options.only else [*(key for key, *_ in RUNS), "variants", "sizes", "seconds"]
     found = {key: bench.run(key, data, more) for key, data, more in RUNS
              if key in wanted and (data != "pub" or options.pubfig)}
     variants = []
     if "variants" in wanted:
         for n, (label, more) in enumerate(VARIANTS):
             variants.append((label, bench.run(f"variant-{n}", "lfw", [*TUNING, *more])["rows"][0]))
-    write(found, variants, bench.seconds() if "seconds" in wanted else {})
+        floors = bench.run("variant-floors", "lfw", [*TUNING, "--min-psnr", ",".join(FLOORS)])["rows"]
+        variants += [(f"at least {floor} dB", row) for floor, row in zip(FLOORS, floors)]
+    sizes = bench.sizes() if "sizes" in wanted and options.small else []
+    write(found, variants, sizes, bench.seconds() if "seconds" in wanted else {})
 
 
 if __name__ == "__main__":

@@ -155,6 +155,8 @@ const CASES: &[Case] = &[
     (&["evaluate", "people", "-o", "r", "--attacks", "magic"], 2, &["magic", "jpeg-75"]),
     (&["evaluate", "people", "-o", "r", "--methods", "magic"], 2, &["magic", "rdp-na"]),
     (&["evaluate", "people", "-o", "r", "--epsilons", "0"], 2, &["--epsilons", "above 0"]),
+    (&["evaluate", "people", "-o", "r", "--steered", "--tune", "smooth=9e9"], 2, &["smooth", "16"]),
+    (&["evaluate", "people", "-o", "r", "--steered", "--tune", "depth=1"], 2, &["depth", "smooth"]),
     (&["evaluate", "people", "-o", "r", "--resume", "--force"], 2, &["--resume", "--force"]),
     #[cfg(not(feature = "onnx"))]
     (

@@ -94,6 +94,16 @@ pub enum Error {
         /// What was asked for.
         given: f64,
     },
+    /// A number of steering out of range.
+    #[error("{name}={given}: {} to {} can be asked for", range[0], range[1])]
+    Tuning {
+        /// The number.
+        name: &'static str,
+        /// What was asked for.
+        given: f64,
+        /// What can be.
+        range: [f64; 2],
+    },
     /// Statistics of embeddings that cannot be used.
     #[error("the statistics of embeddings cannot be used: {problem}")]
     Prior {

@@ -5,7 +5,7 @@ use facedp::noise::experiment;
 use facedp::{Plane, Quality};
 use facedp_engine::lift::{Lift, apply};
 use facedp_engine::steer::{Place, Prior, Steered, steer};
-use facedp_engine::{Eyes, Limits, Patch, Photo, Spot, Steering, Strength, Trial, Workspace};
+use facedp_engine::{Eyes, Goal, Limits, Patch, Photo, Spot, Steering, Strength, Trial, Workspace};
 
 fn collins() -> Photo {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/photos/collins.jpg");
@@ -55,7 +55,7 @@ impl Case {
 #[test]
 fn steering_leads_away_and_noise_does_not() {
     let case = Case::new();
-    let mut steering = Steering::new(Strength::Medium).unwrap();
+    let mut steering = Steering::new(Strength::Medium, Goal::Both).unwrap();
     steering.tuning.steps = 20;
     let (steered, changed) = case.steer(&steering, "steered");
     let far = case.distances(&changed);
@@ -81,7 +81,7 @@ fn floors_hold() {
     let case = Case::new();
     let mut last = 0.0;
     for min_psnr in [44.0, 40.0, 36.0] {
-        let mut steering = Steering::new(Strength::Medium).unwrap();
+        let mut steering = Steering::new(Strength::Medium, Goal::Both).unwrap();
         steering.min_psnr = min_psnr;
         steering.margin = 9.0;
         steering.tuning.steps = 12;
@@ -103,7 +103,7 @@ fn colour_keeps_the_floor_of_luma() {
     let case = Case::new();
     let region = case.patch.region(&case.photo);
     for (colour, layers) in [(true, 3), (false, 1)] {
-        let mut steering = Steering::new(Strength::Medium).unwrap();
+        let mut steering = Steering::new(Strength::Medium, Goal::Both).unwrap();
         steering.colour = colour;
         steering.tuning.steps = 10;
         let (steered, changed) = case.steer(&steering, "colour");

@@ -33,8 +33,7 @@ fn people(folder: &Path) {
 }
 
 fn options() -> Options {
-    let mut steering = Steering::new(Strength::Medium).unwrap();
-    steering.goal = Goal::Away;
+    let mut steering = Steering::new(Strength::Medium, Goal::Away).unwrap();
     steering.recognisers = vec!["dlib".to_owned()];
     steering.tuning.steps = 12;
     Options {

@@ -57,14 +57,13 @@ impl SteeredArgs {
         let mut steerings = Vec::new();
         for goal in &self.goals {
             for &min_psnr in &self.min_psnr {
-                let usual = Steering::new(Strength::Medium)?;
+                let usual = Steering::new(Strength::Medium, goal.goal())?;
                 let margin = match self.margin {
                     Some(margin) if margin <= 0.0 => f32::MAX,
                     Some(margin) => margin,
                     None => usual.margin,
                 };
                 let steering = Steering {
-                    goal: goal.goal(),
                     min_psnr,
                     margin,
                     colour: self.colour == Switch::On,

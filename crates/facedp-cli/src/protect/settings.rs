@@ -3,7 +3,8 @@
 use anyhow::anyhow;
 use facedp::{Epsilon, Plan};
 use facedp_engine::{
-    Encoding, Engine, Key, Limits, Look, Metadata, Options, Secret, Steering, Strength, Treatment,
+    Encoding, Engine, Goal, Key, Limits, Look, Metadata, Options, Secret, Steering, Strength,
+    Treatment,
 };
 
 use crate::args::{GoalName, MethodName, Protect, SteerArgs, StrengthName, Switch};
@@ -74,10 +75,9 @@ impl SteerArgs {
             Some(StrengthName::Medium) | None => Strength::Medium,
             Some(StrengthName::High) => Strength::High,
         };
-        let usual = Steering::new(strength)?;
-        let goal = self.goal.map_or(usual.goal, GoalName::goal);
+        let goal = self.goal.map_or(Goal::default(), GoalName::goal);
+        let usual = Steering::new(strength, goal)?;
         let steering = Steering {
-            goal,
             min_psnr: self.min_psnr.unwrap_or(usual.min_psnr),
             epsilon,
             recognisers: self.steer_by.clone(),

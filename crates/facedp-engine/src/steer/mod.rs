@@ -22,7 +22,8 @@ use crate::error::{Error, Result};
 pub use descent::{Place, Steered, steer};
 pub use prior::Prior;
 
-/// The least width of a face's box (pixels) that can be steered.
+/// The least width of a face's box (pixels) that can be steered: of narrower faces, one in ten and more
+/// still matches (docs/measurements/steered.md).
 pub const MIN_WIDTH: f32 = 32.0;
 
 /// Where a face goes.
@@ -124,21 +125,44 @@ impl Default for Tuning {
     }
 }
 
+impl Tuning {
+    /// Each number, and the range in which it means something.
+    fn ranges(&self) -> [(&'static str, f64, [f64; 2]); 13] {
+        [
+            ("steps", self.steps as f64, [1.0, 10_000.0]),
+            ("stride", self.stride, [0.001, 2.0]),
+            ("momentum", self.momentum, [0.0, 0.99]),
+            ("smooth", self.smooth, [0.0, 16.0]),
+            ("contrast", self.contrast, [0.0, 2.0]),
+            ("light", self.light, [1.0, 255.0]),
+            ("pull", f64::from(self.pull), [0.0, 100.0]),
+            ("balance", self.balance, [0.0, 100.0]),
+            ("start", self.start, [0.01, 1.0]),
+            ("check_every", self.check_every as f64, [1.0, 10_000.0]),
+            ("chroma", self.chroma, [0.0, 4.0]),
+            ("chroma_smooth", self.chroma_smooth, [0.0, 16.0]),
+            ("coarse", self.coarse, [0.0, 1.0]),
+        ]
+    }
+}
+
 impl Steering {
     /// The lowest and the highest floor that can be asked for.
     pub const DECIBELS: [f64; 2] = [25.0, 50.0];
 
-    /// The settings of a strength.
-    pub fn new(strength: Strength) -> Result<Self> {
+    /// The settings of a strength for a goal.
+    pub fn new(strength: Strength, goal: Goal) -> Result<Self> {
         let (min_psnr, margin) = match strength {
             Strength::Low => (39.0, 1.3),
             Strength::Medium => (36.0, 1.5),
             Strength::High => (34.0, 1.8),
         };
+        // Away leads past the known recognisers in a few steps, too few for those not known.
+        let more = if goal == Goal::Away { 0.7 } else { 0.0 };
         Ok(Self {
-            goal: Goal::default(),
+            goal,
             min_psnr,
-            margin,
+            margin: margin + more,
             epsilon: Epsilon::new(0.2)?,
             recognisers: Vec::new(),
             colour: true,
@@ -156,6 +180,11 @@ impl Steering {
         let [low, high] = Self::DECIBELS;
         if !(low..=high).contains(&self.min_psnr) {
             return Err(Error::MinPsnr { given: self.min_psnr });
+        }
+        for (name, given, range) in self.tuning.ranges() {
+            if !(range[0]..=range[1]).contains(&given) {
+                return Err(Error::Tuning { name, given, range });
+            }
         }
         Ok(())
     }

@@ -1,133 +1,26 @@
-//! Whether steered photos are recognised: by the recognisers that steered, by others, after attacks,
-//! and in galleries of steered photos.
+//! One way of steering: photos are steered, kept, attacked and shown to recognisers.
 
 use std::path::Path;
 
+use facedp::Quality;
 use facedp::noise::experiment;
-use facedp::{FeatureModel, Quality};
 use facedp_engine::files::{Existing, Readers, write_whole};
 use facedp_engine::lift::{Lift, apply};
 use facedp_engine::steer::{Place, Prior, steer};
-use facedp_engine::{
-    Encoding, Eyes, Format, Limits, Patch, Photo, Recogniser, Steering, Workspace, files,
-};
+use facedp_engine::{Encoding, Eyes, Format, Limits, Patch, Photo, Steering, Workspace, files};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
+use super::results::{Attacked, Gallery, Judge, SteeringRow};
+use super::{Options, in_words};
 use crate::attacks::{self, Attack};
-use crate::dataset::{self, Half};
 use crate::error::Result;
-use crate::journal::{Earlier, Journal};
+use crate::journal::Journal;
 use crate::progress::Progress;
 use crate::recognition::Stage;
-use crate::results::{Estimate, RecogniserRow, Rule, Skipped};
-use crate::sample::{self, Subject};
+use crate::results::{Estimate, RecogniserRow, Rule};
+use crate::sample::Subject;
 use crate::statistics::{average, mean, rate};
-
-/// What is evaluated.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Options {
-    /// Each way of steering.
-    pub steerings: Vec<Steering>,
-    /// People whose photos are steered: of those with two photos at least, in a seeded order.
-    pub people: usize,
-    /// People at the head of that order who are left out, so that others can tune.
-    pub skip: usize,
-    /// Photos that thresholds are measured on, at least.
-    pub threshold_images: usize,
-    /// Whether the second photo is steered too, for galleries of steered photos.
-    pub galleries: bool,
-    /// Attacks, by name.
-    pub attacks: Vec<String>,
-    /// The recognisers inside the program that judge, by name.
-    pub recognisers: Vec<String>,
-    /// Whose pictures.
-    pub half: Half,
-    /// The seed of everything random.
-    pub seed: u64,
-}
-
-/// Everything that is found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SteeringResults {
-    /// Program and version.
-    pub tool: String,
-    /// The name of the data folder.
-    pub data: String,
-    /// The seed.
-    pub seed: u64,
-    /// Judges on untouched photos.
-    pub recognisers: Vec<RecogniserRow>,
-    /// One for each way of steering.
-    pub rows: Vec<SteeringRow>,
-    /// Pictures that were left out, and why.
-    pub skipped: Vec<Skipped>,
-}
-
-/// What one way of steering does.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SteeringRow {
-    /// The way.
-    pub steering: Steering,
-    /// People whose photos were steered.
-    pub people: usize,
-    /// Photos that were steered.
-    pub photos: usize,
-    /// PSNR of the chip's region, luma, written as PNG.
-    pub psnr: Estimate,
-    /// The least of them.
-    pub psnr_least: f64,
-    /// PSNR where dlib looks: a tighter square, in which more of the change lies.
-    pub psnr_tight: Estimate,
-    /// SSIM of the chip's region (scikit-image's default).
-    pub ssim: Estimate,
-    /// Mean number of steps.
-    pub steps: f64,
-    /// Share of faces that came as far as the margin asks.
-    pub reached: Estimate,
-    /// What each recogniser says, by rule.
-    pub judges: Vec<Judge>,
-}
-
-/// One recogniser, one rule.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Judge {
-    /// The recogniser.
-    pub recogniser: String,
-    /// Whether photos were steered by it.
-    pub known: bool,
-    /// The rule.
-    pub rule: Rule,
-    /// Two untouched photos of one person.
-    pub clean_pair_fnr: Estimate,
-    /// A steered photo against untouched ones.
-    pub attacks: Vec<Attacked>,
-    /// Steered photos against each other.
-    pub gallery: Option<Gallery>,
-}
-
-/// A steered photo after an attack.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Attacked {
-    /// The attack.
-    pub attack: String,
-    /// Against its own original.
-    pub self_fnr: Estimate,
-    /// Against another photo of the same person.
-    pub pair_fnr: Estimate,
-}
-
-/// Steered photos looked up among steered photos.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Gallery {
-    /// Two steered photos of one person that do not match.
-    pub pair_fnr: Estimate,
-    /// People whose photo is nearest to their other photo, among all.
-    pub rank_1: Estimate,
-    /// The same with untouched photos.
-    pub clean_rank_1: Estimate,
-}
 
 /// A photo that was steered: its file in the report folder, and what became of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -140,87 +33,21 @@ struct Made {
     reached: bool,
 }
 
-/// Steers photos of people, asks recognisers, and writes `steering.json`. Steered photos are kept in
-/// the report folder.
-pub fn run(
-    data: &Path,
-    folder: &Path,
-    model: &FeatureModel,
-    options: &Options,
-    foreign: Vec<Recogniser>,
-    earlier: Earlier,
-    progress: &Progress<'_>,
-) -> Result<SteeringResults> {
-    let people = dataset::people(data, options.half)?;
-    let name = data.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let identities: Vec<String> = foreign.iter().filter_map(Recogniser::identity).collect();
-    let settings = json!({
-        "steering": env!("CARGO_PKG_VERSION"), "data": name, "seed": options.seed,
-        "half": format!("{:?}", options.half), "judges": options.recognisers,
-        "foreign": identities,
-    });
-    // Photos that are steered already serve any number of people.
-    let journal = Journal::open(folder, &settings, earlier)?;
-    let chosen = sample::pairs_in_order(&people, options.seed);
-    let wanted = 2 * (options.skip + options.people).max(options.threshold_images.div_ceil(2));
-    let chosen = &chosen[..chosen.len().min(wanted)];
-    let by_inside = Eyes::open()?;
-    let judges = Eyes::open()?.keep(&options.recognisers);
-    let judges = foreign.into_iter().fold(judges, Eyes::with);
-    let (subjects, skipped) = sample::read_all(data, chosen, model, &judges, progress)?;
-    let stage = Stage::new(&judges, &subjects, progress)?;
-    let bench = Bench {
-        folder,
-        journal: &journal,
-        stage: &stage,
-        subjects: &subjects,
-        steerers: &by_inside,
-        prior: Prior::embedded()?,
-        pairs: pairs(&subjects, options),
-        options,
-        progress,
-    };
-    let mut rows = Vec::new();
-    for steering in &options.steerings {
-        rows.push(bench.row(steering)?);
-    }
-    let results = SteeringResults {
-        tool: concat!("facedp ", env!("CARGO_PKG_VERSION")).to_owned(),
-        data: name,
-        seed: options.seed,
-        recognisers: stage.recognisers.clone(),
-        rows,
-        skipped,
-    };
-    let text = serde_json::to_vec_pretty(&results)?;
-    write_whole(&folder.join("steering.json"), &text, Readers::Usual, Existing::Replace)?;
-    Ok(results)
-}
-
-/// The two photos of each person who is steered.
-fn pairs(subjects: &[Subject], options: &Options) -> Vec<(usize, usize)> {
-    let both = subjects.windows(2).enumerate().filter_map(|(n, two)| {
-        let first = n == 0 || subjects[n - 1].person != two[0].person;
-        (first && two[0].person == two[1].person).then_some((n, n + 1))
-    });
-    both.skip(options.skip).take(options.people).collect()
-}
-
 /// What all rows share.
-struct Bench<'a> {
-    folder: &'a Path,
-    journal: &'a Journal,
-    stage: &'a Stage<'a>,
-    subjects: &'a [Subject],
-    steerers: &'a Eyes,
-    prior: Prior,
-    pairs: Vec<(usize, usize)>,
-    options: &'a Options,
-    progress: &'a Progress<'a>,
+pub(super) struct Bench<'a> {
+    pub(super) folder: &'a Path,
+    pub(super) journal: &'a Journal,
+    pub(super) stage: &'a Stage<'a>,
+    pub(super) subjects: &'a [Subject],
+    pub(super) steerers: &'a Eyes,
+    pub(super) prior: Prior,
+    pub(super) pairs: Vec<(usize, usize)>,
+    pub(super) options: &'a Options,
+    pub(super) progress: &'a Progress<'a>,
 }
 
 impl Bench<'_> {
-    fn row(&self, steering: &Steering) -> Result<SteeringRow> {
+    pub(super) fn row(&self, steering: &Steering) -> Result<SteeringRow> {
         let label = label(steering);
         let mut photos: Vec<usize> = self.pairs.iter().map(|(first, _)| *first).collect();
         if self.options.galleries {
@@ -412,14 +239,4 @@ fn label(steering: &Steering) -> String {
     use sha2::{Digest, Sha256};
     let digest = Sha256::digest(format!("{steering:?}").as_bytes());
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// A way of steering, for people.
-pub fn in_words(steering: &Steering) -> String {
-    let by = match steering.recognisers.as_slice() {
-        [] => String::new(),
-        names => format!(" by {}", names.join(" and ")),
-    };
-    let colour = if steering.colour { "" } else { ", luma only" };
-    format!("{:?}, at least {} dB{by}{colour}", steering.goal, steering.min_psnr).to_lowercase()
 }
