@@ -5,26 +5,25 @@
 //!                                          \--------> steer -change--/
 //! ```
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod context;
+mod noise;
+mod steering;
+
 use std::time::Instant;
 
-use facedp::noise::Source;
-use facedp::{Drawn, Plan, Plane, Quality, Release};
-use facedp_nets::{Landmarks, Workspace};
-use rand_chacha::ChaCha20Rng;
+use facedp::{Drawn, Quality, Release};
+use facedp_nets::Workspace;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::eyes::{Eyes, Spot, Trial, Verdict, Witness};
 use crate::gate::Gate;
-use crate::key::Secret;
-use crate::lift::{self, Lift, Tint};
 use crate::options::{Look, Options, Treatment};
-use crate::outcome::{Compared, FaceReport, Left, Protected, Seen};
+use crate::outcome::{Compared, FaceReport, Protected, Seen};
 use crate::patch::Patch;
 use crate::photo::{Head, Photo, Region};
 use crate::receipt::{Course, FaceRecord, Receipt, Terms};
-use crate::steer::{MIN_WIDTH, Place, Prior, Steered, Steering, steer};
+use crate::steer::Prior;
 
 /// Treats photos, one after the other or in several threads.
 pub struct Engine {
@@ -54,15 +53,6 @@ struct Subject {
 enum Done {
     Noise(Box<Release>),
     Steered { course: Course, mse: f64 },
-}
-
-/// A face to be steered.
-struct Steerable {
-    spot: Option<Spot>,
-    landmarks: Landmarks,
-    patch: Patch,
-    region: Region,
-    source: Source<ChaCha20Rng>,
 }
 
 /// How one photo may be worked on, and who is told.
@@ -229,111 +219,6 @@ impl Engine {
         })
     }
 
-    /// Adds a plan's noise to all faces.
-    fn add_noise(
-        &self,
-        photo: &mut Photo,
-        plan: &Plan,
-        secret: &Secret,
-        work: &mut Workspace,
-    ) -> Result<(Vec<Subject>, bool)> {
-        let found = self.subjects(photo, work)?;
-        let context = Context::new(&plan.name(), photo, secret);
-        let side = plan.model().side();
-        let (mut subjects, mut lifts) = (Vec::new(), Vec::new());
-        for (spot, patch) in found {
-            let region = patch.region(photo);
-            // Noise that does not depend on the chip needs no chip, but noisy features do.
-            let chip = match plan.reads_chip() || self.options.receipt {
-                true => patch.chip(photo, side),
-                false => Plane::zeros(side, side),
-            };
-            let release = plan.protect(&chip, &mut context.source(region)?)?;
-            lifts.push(Lift::new(&release.noise, &patch, photo));
-            let done = Done::Noise(Box::new(release));
-            subjects.push(self.subject(photo, spot, region, done, work)?);
-        }
-        let changed = lift::apply(&lifts, photo);
-        Ok((subjects, changed))
-    }
-
-    /// Steers all faces that are large enough. Faces that overlap go one after the other, so that
-    /// each sees what was done to the others.
-    fn steer(
-        &self,
-        photo: &mut Photo,
-        steering: &Steering,
-        secret: &Secret,
-        hands: Hands<'_>,
-        work: &mut Workspace,
-    ) -> Result<(Vec<Subject>, Vec<Left>, bool)> {
-        let (Some(eyes), Some(prior)) = (&self.eyes, &self.prior) else {
-            return Ok((Vec::new(), Vec::new(), false));
-        };
-        let found = self.subjects(photo, work)?;
-        let context = Context::new(&steering.name(), photo, secret);
-        let (mut faces, mut left) = (Vec::new(), Vec::new());
-        for (spot, patch) in found {
-            let face = eyes.face_to_check(spot, photo, work)?.ok_or(Error::NoFace)?;
-            if face.rect[2] < MIN_WIDTH {
-                let reason = format!(
-                    "{:.0} pixels wide, too small to be steered: {MIN_WIDTH} are needed",
-                    face.rect[2]
-                );
-                left.push(Left { spot: face, reason });
-                continue;
-            }
-            let region = patch.region(photo);
-            let source = context.source(region)?;
-            faces.push(Steerable { spot, landmarks: face.landmarks, patch, region, source });
-        }
-        if faces.is_empty() && !left.is_empty() {
-            let found =
-                if left.len() == 1 { "1 face".to_owned() } else { format!("{} faces", left.len()) };
-            return Err(Error::TooSmall { found, least: MIN_WIDTH });
-        }
-        let recognisers = eyes.named(&steering.recognisers);
-        let (count, done) = (faces.len(), AtomicUsize::new(0));
-        (hands.tell)(0, count);
-        let mut subjects = Vec::new();
-        for face in &faces {
-            // Of the original, before any face is changed. What was done follows.
-            let done = Done::Steered { course: Course { steps: 0, reached: false }, mse: 0.0 };
-            subjects.push(self.subject(photo, face.spot, face.region, done, work)?);
-        }
-        let mut changed = false;
-        let mut waiting: Vec<(usize, Steerable)> = faces.into_iter().enumerate().collect();
-        while !waiting.is_empty() {
-            let (mut now, mut later) = (Vec::<(usize, Steerable)>::new(), Vec::new());
-            for (number, face) in waiting {
-                let clash = now.iter().any(|(_, other)| other.region.overlaps(face.region));
-                if clash { later.push((number, face)) } else { now.push((number, face)) }
-            }
-            let seen = &*photo;
-            let one = |face: &mut Steerable, work: &mut Workspace| {
-                let Steerable { patch, landmarks, source, .. } = face;
-                let place = Place { photo: seen, patch, landmarks };
-                let steered = steer(&place, &recognisers, prior, steering, source, work);
-                (hands.tell)(done.fetch_add(1, Ordering::Relaxed) + 1, count);
-                steered
-            };
-            let results = shared(&mut now, hands.threads, work, |(_, face), work| one(face, work));
-            let mut lifts = Vec::new();
-            for ((number, face), steered) in now.iter().zip(results) {
-                let Steered { planes, steps, reached } = steered?;
-                let luma = planes.iter().find(|(tint, _)| *tint == Tint::Luma);
-                let mse = luma.map_or(0.0, |(_, p)| p.energy() / p.data().len() as f64);
-                subjects[*number].done = Done::Steered { course: Course { steps, reached }, mse };
-                let lift =
-                    |(tint, plane): &(Tint, Plane)| Lift::tinted(plane, *tint, &face.patch, photo);
-                lifts.extend(planes.iter().map(lift));
-            }
-            changed |= lift::apply(&lifts, photo);
-            waiting = later;
-        }
-        Ok((subjects, left, changed))
-    }
-
     /// The faces to be treated, and where their chips lie.
     fn subjects(&self, photo: &Photo, work: &mut Workspace) -> Result<Vec<(Option<Spot>, Patch)>> {
         match (&self.options.look, &self.eyes) {
@@ -424,58 +309,5 @@ impl Engine {
         };
         let record = self.options.receipt.then(record).transpose()?;
         Ok((report, record))
-    }
-}
-
-/// Does something to each item, in up to `threads` threads.
-fn shared<T: Send, R: Send>(
-    items: &mut [T],
-    threads: usize,
-    work: &mut Workspace,
-    each: impl Fn(&mut T, &mut Workspace) -> R + Sync,
-) -> Vec<R> {
-    if threads < 2 || items.len() < 2 {
-        return items.iter_mut().map(|item| each(item, work)).collect();
-    }
-    let part = items.len().div_ceil(threads);
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = items
-            .chunks_mut(part)
-            .map(|items| {
-                let each = &each;
-                scope.spawn(move || {
-                    let mut work = Workspace::default();
-                    items.iter_mut().map(|item| each(item, &mut work)).collect::<Vec<R>>()
-                })
-            })
-            .collect();
-        let results = threads.into_iter().flat_map(|thread| match thread.join() {
-            Ok(results) => results,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        results.collect()
-    })
-}
-
-/// What decides the noise of a photo's faces.
-struct Context<'a> {
-    secret: &'a Secret,
-    bytes: Vec<u8>,
-}
-
-impl<'a> Context<'a> {
-    fn new(plan: &str, photo: &Photo, secret: &'a Secret) -> Self {
-        let plan = blake3::hash(plan.as_bytes());
-        Self { secret, bytes: [*plan.as_bytes(), photo.digest()].concat() }
-    }
-
-    /// The generator of the face whose chip covers that region. Rounded coarsely: the last bits of a
-    /// detector's numbers differ between processors, and should not make new noise.
-    fn source(&self, region: Region) -> Result<Source<ChaCha20Rng>> {
-        let Region { x, y, width, height } = region;
-        let unit = (width.max(height) / 8).max(1).next_power_of_two();
-        let centre = [x + width / 2, y + height / 2, width + height].map(|n| (n + unit / 2) / unit);
-        let numbers = [unit, centre[0], centre[1], centre[2]].map(|n| (n as u64).to_le_bytes());
-        self.secret.source(&[self.bytes.as_slice(), numbers.as_flattened()].concat())
     }
 }
