@@ -75,8 +75,38 @@ pub enum Error {
     /// Scales beyond what floating point or the noise grid can hold.
     #[error("the noise scales leave the range of numbers: use an epsilon between 1e-30 and 1e30")]
     ScaleRange,
+    /// A budget that `certified` cannot spend exactly.
+    #[error("certified spends budgets of {low} to {high}, not {given}")]
+    CertifiedEpsilon {
+        /// The budget given.
+        given: f64,
+        /// The least.
+        low: f64,
+        /// The most.
+        high: f64,
+    },
+    /// A public box that no grid fits.
+    #[error(
+        "the model's box of feature {feature}, {low} to {high}, is empty or too far out: train it anew"
+    )]
+    Box {
+        /// Which feature, counted from 1.
+        feature: usize,
+        /// Its lower end.
+        low: f64,
+        /// Its upper end.
+        high: f64,
+    },
 
     // -- shapes ----------------------------------------------------------------------------
+    /// More or fewer features than a plan is for.
+    #[error("the plan is for {expected} features, not {found}")]
+    Cells {
+        /// How many it is for.
+        expected: usize,
+        /// How many were given.
+        found: usize,
+    },
     /// The data of a plane does not fit its size.
     #[error("a plane of {width}x{height} needs {expected} values, not {found}")]
     PlaneData {

@@ -41,6 +41,7 @@
 
 pub mod basis;
 pub mod budget;
+pub mod certified;
 pub mod error;
 pub mod features;
 pub mod geometric;
@@ -57,6 +58,7 @@ pub mod scale;
 pub mod weights;
 
 pub use basis::Basis;
+pub use certified::{CertifiedMethod, CertifiedPlan, Mechanism};
 pub use error::{Error, Result};
 pub use features::{FeatureModel, TrainingSet};
 pub use geometric::Geometric;

@@ -5,7 +5,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use facedp::Geometric;
-use facedp::noise::{discrete_laplace, experiment};
+use facedp::noise::{discrete_laplace, experiment, knorm};
 
 const FALSE_REJECT: f64 = 1e-6;
 
@@ -43,6 +43,66 @@ fn discrete_laplace_has_its_closed_form_probabilities() {
         // The test must be able to fail: a scale 2 % off does not pass.
         let (statistic, critical) = chi_square(&draws, closed_form(1.02 * t as f64));
         assert!(statistic > critical, "no power at scale {t}: {statistic} against {critical}");
+    }
+}
+
+/// Counts of draws in `m` dimensions against `Pr[z]` of the K-norm law: one bin for each point of which
+/// at least 100 are expected, and one for all others.
+fn chi_square_of_points(m: usize, lambda: f64, draws: &[Vec<i64>]) -> (f64, f64) {
+    let q = (-lambda).exp();
+    let shell = |r: i32| f64::from(2 * r + 1).powi(m as i32) - f64::from(2 * r - 1).powi(m as i32);
+    let weights = (1..3000).map(|r| shell(r) * q.powi(r));
+    let whole = 1.0 + weights.sum::<f64>();
+    let n = draws.len() as f64;
+    let due = |r: i64| n * q.powi(r as i32) / whole;
+    let reach = (0..).find(|&r| due(r) < 100.0).unwrap() - 1;
+    let side = (2 * reach + 1) as usize;
+    let mut seen = vec![0.0; side.pow(m as u32)];
+    let mut far = 0.0;
+    for draw in draws {
+        if draw.iter().all(|z| z.abs() <= reach) {
+            seen[draw.iter().fold(0, |at, z| at * side + (z + reach) as usize)] += 1.0;
+        } else {
+            far += 1.0;
+        }
+    }
+    let radius = |mut at: usize| {
+        let mut most = 0;
+        for _ in 0..m {
+            most = most.max((at as i64 % side as i64 - reach).abs());
+            at /= side;
+        }
+        most
+    };
+    let near: f64 = (0..seen.len()).map(|at| due(radius(at))).sum();
+    let cells = seen.iter().enumerate().map(|(at, seen)| (*seen, due(radius(at))));
+    let bins: Vec<(f64, f64)> = cells.chain([(far, n - near)]).collect();
+    let statistic = bins.iter().map(|(seen, due)| (seen - due).powi(2) / due).sum();
+    let (d, c) = ((bins.len() - 1) as f64, -FALSE_REJECT.ln());
+    (statistic, d + 2.0 * (d * c).sqrt() + 2.0 * c)
+}
+
+#[test]
+fn knorm_noise_has_its_closed_form_probabilities() {
+    for (m, s, t) in [(1, 1, 3), (1, 7, 5), (2, 1, 2), (2, 3, 10), (3, 1, 1), (3, 5, 6)] {
+        let mut random = experiment(m as u64, "knorm");
+        let draws: Vec<Vec<i64>> = (0..600_000).map(|_| knorm(m, s, t, &mut random)).collect();
+        let lambda = s as f64 / t as f64;
+        let (statistic, critical) = chi_square_of_points(m, lambda, &draws);
+        assert!(statistic < critical, "{m}, {s}/{t}: {statistic} against {critical}");
+        // A rate 3 % off does not pass.
+        let (statistic, critical) = chi_square_of_points(m, 0.97 * lambda, &draws);
+        assert!(statistic > critical, "no power: {m}, {s}/{t}: {statistic} against {critical}");
+    }
+}
+
+#[test]
+fn knorm_noise_in_one_dimension_is_discrete_laplace_noise() {
+    for t in [2u64, 9, 40] {
+        let mut random = experiment(t, "one dimension");
+        let draws = (0..300_000).map(|_| i128::from(knorm(1, 3, 3 * t, &mut random)[0]));
+        let (statistic, critical) = chi_square(&draws.collect::<Vec<_>>(), closed_form(t as f64));
+        assert!(statistic < critical, "scale {t}: {statistic} against {critical}");
     }
 }
 

@@ -42,7 +42,7 @@ pub fn discrete_laplace<R: CryptoRng + ?Sized>(t: u64, noise: &mut R) -> i128 {
 ///
 /// `e^(-r) = 1 - r (1 - r/2 (1 - r/3 (...)))`: count how often a chance of `r/k` comes true in a
 /// row; the answer is yes if that is an even number of times.
-fn accept_exp<R: CryptoRng + ?Sized>(a: u64, t: u64, noise: &mut R) -> bool {
+pub(super) fn accept_exp<R: CryptoRng + ?Sized>(a: u64, t: u64, noise: &mut R) -> bool {
     let mut k = 1;
     while (a == t || below(t, noise) < a) && (k == 1 || below(k, noise) == 0) {
         k += 1;
@@ -52,7 +52,7 @@ fn accept_exp<R: CryptoRng + ?Sized>(a: u64, t: u64, noise: &mut R) -> bool {
 
 /// Uniform on `0..n`, exactly (Lemire 2019: a product's high word, refusing the few low words
 /// that would favour some values). `n` must not be 0.
-fn below<R: CryptoRng + ?Sized>(n: u64, noise: &mut R) -> u64 {
+pub(super) fn below<R: CryptoRng + ?Sized>(n: u64, noise: &mut R) -> u64 {
     let mut product = u128::from(noise.next_u64()) * u128::from(n);
     if (product as u64) < n {
         let refused = n.wrapping_neg() % n;

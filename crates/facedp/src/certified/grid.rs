@@ -1,0 +1,79 @@
+//! Features as whole numbers: the public boxes, cut into equal cells.
+
+use crate::error::{Error, Result};
+use crate::features::FeatureModel;
+
+/// Cells across every box. A power of two, so that borders of cells are exact in floating point.
+pub const CELLS: i64 = 1 << 16;
+/// No feature of a picture lies further out.
+const FARTHEST: f64 = 1e12;
+
+/// Features of a face, each as the number of a cell; 0 and [`CELLS`] are the ends of its box, and
+/// features outside of it lie beyond. **Private.**
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cells(pub(super) Vec<i64>);
+
+impl Cells {
+    /// Cells given by number, for audits and tests.
+    pub fn new(numbers: Vec<i64>) -> Self {
+        Self(numbers)
+    }
+
+    /// Their numbers.
+    pub fn numbers(&self) -> &[i64] {
+        &self.0
+    }
+}
+
+/// Where the cells lie.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    low: Vec<f64>,
+    width: Vec<f64>,
+}
+
+impl Grid {
+    /// The grid of the first `features` boxes of a model, widened to whole grey levels.
+    pub(super) fn new(model: &FeatureModel, features: usize) -> Result<Self> {
+        let boxes = &model.boxes()[..features];
+        let low: Vec<f64> = boxes.iter().map(|[low, _]| low.floor()).collect();
+        let width: Vec<f64> = boxes.iter().map(|[low, high]| high.ceil() - low.floor()).collect();
+        let sane = |n: usize| low[n].abs() < 1e9 && (1.0..1e9).contains(&width[n]);
+        match (0..features).find(|n| !sane(*n)) {
+            Some(n) => Err(Error::Box { feature: n + 1, low: boxes[n][0], high: boxes[n][1] }),
+            None => Ok(Self { low, width }),
+        }
+    }
+
+    /// `Delta_i`: the widths of the boxes.
+    pub fn widths(&self) -> &[f64] {
+        &self.width
+    }
+
+    /// The nearest cells of features, wherever they lie. What is not a number counts as the middle.
+    pub fn cells(&self, features: &[f64]) -> Cells {
+        let cell = |(n, feature): (usize, &f64)| match feature.is_nan() {
+            true => CELLS / 2,
+            false => {
+                let feature = feature.clamp(-FARTHEST, FARTHEST);
+                ((feature - self.low[n]) / self.width[n] * CELLS as f64).round() as i64
+            }
+        };
+        Cells(features.iter().enumerate().map(cell).collect())
+    }
+
+    /// The feature in the middle of a cell.
+    pub fn value(&self, feature: usize, cell: i64) -> f64 {
+        self.low[feature] + cell as f64 * (self.width[feature] / CELLS as f64)
+    }
+
+    /// The features in the middle of cells.
+    pub fn values(&self, cells: &Cells) -> Vec<f64> {
+        cells.0.iter().enumerate().map(|(n, cell)| self.value(n, *cell)).collect()
+    }
+
+    /// Cuts a feature to its box.
+    pub(super) fn clip(&self, feature: usize, value: f64) -> f64 {
+        value.clamp(self.low[feature], self.low[feature] + self.width[feature])
+    }
+}

@@ -1,0 +1,43 @@
+//! Exact noise of the l-infinity K-norm mechanism (Hardt and Talwar, "On the Geometry of
+//! Differential Privacy", 2010), on whole numbers.
+//!
+//! `Pr[z]` is proportional to `e^(-|z| s/t)` on `Z^m`, with `|z|` the largest of the `|z_i|`. It is
+//! drawn as a cube and a point in it: with `q = e^(-s/t)`, a radius `r` of weight `q^r (2r+1)^m` and
+//! `z` uniform on the `(2r+1)^m` points of the cube of that radius give `z` the weight
+//! `sum over r >= |z| of q^r`, which is `q^|z|` up to a constant. For the radius, `m + 1` geometric
+//! numbers add up to weight `q^r (r+1)...(r+m)/m!`, and are accepted with probability
+//! `prod over j = 1..m of (2r+1) / (2(r+j))`. Whole numbers only, so the law is exact.
+
+use rand_core::CryptoRng;
+
+use super::laplace::{accept_exp, below};
+
+/// Draws noise in `m` dimensions; one dimension is the discrete Laplace law of scale `t/s`. `s` and
+/// `t` must not be 0, and the radius, `(m + 1) t / s` on average, must stay far below `2^62`.
+pub fn knorm<R: CryptoRng + ?Sized>(m: usize, s: u64, t: u64, noise: &mut R) -> Vec<i64> {
+    let radius = loop {
+        let radius = (0..=m).map(|_| geometric(s, t, noise)).sum::<u64>();
+        let side = 2 * radius + 1;
+        if (1..=m as u64).all(|j| below(2 * (radius + j), noise) < side) {
+            break radius;
+        }
+    };
+    let coordinate = |_| below(2 * radius + 1, noise) as i64 - radius as i64;
+    (0..m).map(coordinate).collect()
+}
+
+/// Draws `g >= 0` with `Pr[g]` proportional to `e^(-g s/t)`: the first half of Algorithm 2 of Canonne,
+/// Kamath and Steinke (2020).
+fn geometric<R: CryptoRng + ?Sized>(s: u64, t: u64, noise: &mut R) -> u64 {
+    let low = loop {
+        let low = below(t, noise);
+        if accept_exp(low, t, noise) {
+            break low;
+        }
+    };
+    let mut high: u128 = 0;
+    while accept_exp(1, 1, noise) {
+        high += 1;
+    }
+    ((u128::from(t) * high + u128::from(low)) / u128::from(s)) as u64
+}
