@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use facedp::Randomness;
-use facedp_engine::{Course, Distance, FaceRecord, Goal, Receipt, Terms, Verdict};
+use facedp::{CertifiedMethod, Mechanism, Randomness};
+use facedp_engine::{Certificate, Course, Distance, FaceRecord, Goal, Receipt, Terms, Verdict};
 
 use crate::args::{Output, Receipt as Command};
 use crate::failure::{Failure, say};
@@ -48,6 +48,15 @@ fn explain(receipt: &Receipt) -> String {
             let epsilon = format!("{} a face ({})", method.epsilon.get(), terms.epsilon_unit);
             (format!("{preset}, {features} features, p {p}"), epsilon)
         }
+        Terms::Certified(terms) => {
+            let CertifiedMethod { features, mechanism, epsilon, .. } = terms.method.method;
+            let noise = match mechanism {
+                Mechanism::Knorm => "K-norm noise",
+                Mechanism::Laplace => "Laplace noise",
+            };
+            let epsilon = format!("{} a face ({})", epsilon.get(), terms.epsilon_unit);
+            (format!("certified, {noise} on {features} features"), epsilon)
+        }
         Terms::Steered(terms) => {
             let steering = &terms.method.steering;
             let goal = match steering.goal {
@@ -73,6 +82,10 @@ fn explain(receipt: &Receipt) -> String {
         format!("  left out    {}", list(&public.stripped)),
         format!("  belongs to  the file with SHA-256 {}", public.file_sha256),
     ];
+    if let Terms::Certified(terms) = terms {
+        lines.push(format!("  neighbours  {}", terms.neighbours));
+        lines.extend(terms.assumptions.iter().map(|text| format!("  provided    {text}")));
+    }
     lines.extend(public.notes.iter().map(|note| format!("  note        {note}")));
     lines.push("private: depends on the original, do not publish".to_owned());
     for (number, face) in (1..).zip(&private.faces) {
@@ -94,6 +107,13 @@ fn explain_face(number: usize, face: &FaceRecord) -> Vec<String> {
         lines.push(format!(
             "    noise     K = {}, variance {:.1} drawn, {:.1} in theory",
             drawn.geometric_number, drawn.real_variance, drawn.theoretical_variance
+        ));
+    }
+    if let Some(Certificate { noisy_features, residual, .. }) = &face.certified {
+        let drawn = noisy_features.iter().flatten().count();
+        lines.push(format!(
+            "    features  {drawn} of {} drawn, the others as public; released within {residual:.1} of that",
+            noisy_features.len()
         ));
     }
     if let Some(Course { steps, reached }) = face.steered {

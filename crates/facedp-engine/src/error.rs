@@ -88,6 +88,34 @@ pub enum Error {
         /// Height of the picture.
         height: usize,
     },
+    /// Metadata beside a guarantee.
+    #[error(
+        "certified cannot keep metadata: it is not part of what its guarantee covers, and can name the \
+         person; leave --keep-metadata out"
+    )]
+    CertifiedMetadata,
+    /// Faces whose features cannot be told apart.
+    #[error(
+        "faces {first} and {second} overlap, and certified cannot tell their features apart: choose one \
+         with --faces, and blur the other by other means"
+    )]
+    Overlap {
+        /// One of them, counted from 1.
+        first: usize,
+        /// The other.
+        second: usize,
+    },
+    /// A face that cannot hold so many features.
+    #[error(
+        "face {face} is too small, or too far beyond the photo's edge, to hold {features} features: ask \
+         for fewer with --features, use a larger photo, or choose other faces with --faces"
+    )]
+    NoRoom {
+        /// Which face, counted from 1.
+        face: usize,
+        /// How many were asked for.
+        features: usize,
+    },
     /// A floor of quality out of range.
     #[error("a least PSNR of {given} dB: 25 (strong) to 50 (hardly any change) can be asked for")]
     MinPsnr {

@@ -20,6 +20,7 @@
 
 pub mod annotate;
 pub mod batch;
+pub mod certify;
 mod engine;
 mod error;
 mod eyes;
@@ -43,5 +44,7 @@ pub use options::{Look, Options, Treatment};
 pub use outcome::{Compared, FaceReport, Left, Protected, Seen};
 pub use patch::Patch;
 pub use photo::{Encoded, Encoding, Format, Limits, Metadata, Photo, Region};
-pub use receipt::{Course, FaceRecord, PrivatePart, PublicPart, Receipt, SteeredTerms, Terms};
+pub use receipt::{
+    Certificate, Course, FaceRecord, PrivatePart, PublicPart, Receipt, SteeredTerms, Terms,
+};
 pub use steer::{Goal, Steering, Strength, Tuning};

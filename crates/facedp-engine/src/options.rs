@@ -1,6 +1,6 @@
 //! What an engine does, and how.
 
-use facedp::Plan;
+use facedp::{CertifiedPlan, Plan};
 
 use crate::eyes::{Faces, MIN_SCORE};
 use crate::key::Secret;
@@ -15,6 +15,13 @@ pub enum Treatment {
     Noise {
         /// The plan.
         plan: Box<Plan>,
+        /// Where its randomness comes from.
+        secret: Secret,
+    },
+    /// Features replaced by noisy ones, with a guarantee.
+    Certify {
+        /// The plan.
+        plan: Box<CertifiedPlan>,
         /// Where its randomness comes from.
         secret: Secret,
     },

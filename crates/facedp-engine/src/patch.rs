@@ -55,6 +55,16 @@ impl Patch {
         }
     }
 
+    /// The pixels of the photo that a chip of `side` pixels is made from, or that lie under it.
+    pub(crate) fn reach(&self, photo: &Photo, side: usize) -> Region {
+        match self {
+            Patch::Square(region) => *region,
+            Patch::Face(_) => {
+                self.region(photo).union(bounds(&self.placement(side), side, photo, 1))
+            }
+        }
+    }
+
     /// Which edges of the chip (left, right, top, bottom) lie inside the photo, where noise that
     /// ends at once would show.
     pub fn inner_edges(&self, photo: &Photo) -> [bool; 4] {
@@ -68,12 +78,22 @@ impl Patch {
 
     /// The chip: luma at `side` pixels. Linear in the photo's samples; black outside of it.
     pub fn chip(&self, photo: &Photo, side: usize) -> Plane {
+        self.chip_of(photo, side, |region| photo.luma(region))
+    }
+
+    /// The chip of something of the photo's size, which is asked for one region.
+    pub(crate) fn chip_of(
+        &self,
+        photo: &Photo,
+        side: usize,
+        levels: impl FnOnce(Region) -> Plane,
+    ) -> Plane {
         match self {
-            Patch::Square(region) => resized(&photo.luma(*region), side, side),
+            Patch::Square(region) => resized(&levels(*region), side, side),
             Patch::Face(_) => {
                 let mut placement = self.placement(side);
                 let region = bounds(&placement, side, photo, 1);
-                let mut plane = photo.luma(region);
+                let mut plane = levels(region);
                 placement = placement.for_crop([region.x as f32, region.y as f32]);
                 // So that nothing aliases: a chip pixel covers less than two of the plane.
                 while placement.scale() < 0.5 && plane.width() >= 4 && plane.height() >= 4 {

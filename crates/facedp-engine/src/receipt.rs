@@ -1,5 +1,6 @@
 //! Receipts: what was done to a photo and what may be claimed of it.
 
+use facedp::certified::{CertifiedTerms, Estimate};
 use facedp::{Claim, Drawn, Quality, Randomness};
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,8 @@ use crate::steer::Steering;
 pub enum Terms {
     /// Noise by a plan.
     Noise(facedp::Terms),
+    /// Features with a guarantee.
+    Certified(Box<CertifiedTerms>),
     /// Steering.
     Steered(SteeredTerms),
 }
@@ -58,6 +61,7 @@ impl Terms {
     pub fn method(&self) -> String {
         match self {
             Terms::Noise(terms) => terms.method.preset.to_string(),
+            Terms::Certified(_) => "certified".to_owned(),
             Terms::Steered(_) => "steered".to_owned(),
         }
     }
@@ -66,6 +70,7 @@ impl Terms {
     pub fn tool(&self) -> &str {
         match self {
             Terms::Noise(terms) => &terms.tool,
+            Terms::Certified(terms) => &terms.tool,
             Terms::Steered(terms) => &terms.tool,
         }
     }
@@ -74,6 +79,7 @@ impl Terms {
     pub fn claim(&self) -> Claim {
         match self {
             Terms::Noise(terms) => terms.claim,
+            Terms::Certified(terms) => terms.claim,
             Terms::Steered(terms) => terms.claim,
         }
     }
@@ -82,9 +88,22 @@ impl Terms {
     pub fn randomness(&self) -> Randomness {
         match self {
             Terms::Noise(terms) => terms.randomness,
+            Terms::Certified(terms) => terms.randomness,
             Terms::Steered(terms) => terms.randomness,
         }
     }
+}
+
+/// What was drawn for a face by `certified`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// Noisy features; none where a feature had no budget.
+    pub noisy_features: Vec<Option<f64>>,
+    /// What the released face was given instead of its own.
+    pub estimate: Estimate,
+    /// How far the features of the released face are from that at the most, in grey levels, before its
+    /// file is written: rounding, and cutting to the range of samples.
+    pub residual: f64,
 }
 
 /// How far a face was steered.
@@ -137,6 +156,9 @@ pub struct FaceRecord {
     /// What was drawn for it, if noise was.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub drawn: Option<Drawn>,
+    /// What was drawn for it, if its features were replaced.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub certified: Option<Certificate>,
     /// How it was steered, if it was.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub steered: Option<Course>,

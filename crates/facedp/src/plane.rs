@@ -60,6 +60,12 @@ impl Plane {
         &self.data[y * self.width..(y + 1) * self.width]
     }
 
+    /// A part of it, `width` by `height` from column `x` and row `y` on. It must lie inside.
+    pub fn crop(&self, x: usize, y: usize, width: usize, height: usize) -> Self {
+        let data = (y..y + height).flat_map(|y| &self.row(y)[x..x + width]).copied().collect();
+        Self { width, height, data }
+    }
+
     /// Sum of squares: the energy, which every orthonormal basis preserves.
     pub fn energy(&self) -> f64 {
         dot(&self.data, &self.data)

@@ -21,6 +21,9 @@ pub enum Claim {
     /// budget as the paper accounts for it (its eq. 4.1). This is not differential privacy: the
     /// paper's proof does not hold.
     PaperAccounting,
+    /// The features drawn for each face are eps-differentially private in its features, for photos that
+    /// are equal but for these (`proofs/`). Nothing is promised about the rest of the picture.
+    EpsDpFeatures,
 }
 
 impl Claim {
@@ -31,6 +34,10 @@ impl Claim {
             Claim::PaperAccounting => {
                 "paper-accounting: the noise as drawn spends the budget by the paper's formula \
                  (eq. 4.1), which is not a differential privacy guarantee"
+            }
+            Claim::EpsDpFeatures => {
+                "eps-dp-features: each face's features are epsilon-differentially private; nothing is \
+                 promised about the rest of the picture, which can show who it is"
             }
         }
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::{Args as ClapArgs, ValueEnum};
 use facedp::scale::Solver;
-use facedp::{Basis, Epsilon, Method, Preset, Ranking, Sensitivity};
+use facedp::{Basis, CertifiedMethod, Epsilon, Mechanism, Method, Preset, Ranking, Sensitivity};
 
 use super::parsers::{epsilon, geometric_p, names};
 use crate::failure::Failure;
@@ -22,8 +22,8 @@ pub enum BasisName {
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Noise (the paper's methods)")]
 pub struct MethodArgs {
-    /// Total budget of a face's noise, in the unit that --sensitivity sets; of steering, the budget of
-    /// the draw
+    /// Total budget of a face's noise, in the unit that --sensitivity sets; of certified, of differential
+    /// privacy; of steering, the budget of the draw
     #[arg(long, visible_alias = "eps", value_name = "EPS", default_value = "0.2",
           allow_negative_numbers = true, value_parser = epsilon)]
     pub epsilon: Epsilon,
@@ -45,6 +45,9 @@ pub struct MethodArgs {
     /// What epsilon is measured against [default: normalised]
     #[arg(long, value_parser = names::<Sensitivity>(Sensitivity::NAMES))]
     pub sensitivity: Option<Sensitivity>,
+    /// certified: which noise features get; knorm is the least at any budget [default: knorm]
+    #[arg(long, value_enum)]
+    pub mechanism: Option<MechanismName>,
     /// rdp-na: the share of a feature's largest weight from which weights count; 0 is the
     /// paper's literal formula [default: 0.5]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
@@ -57,23 +60,55 @@ pub struct MethodArgs {
     pub model: Option<PathBuf>,
 }
 
+/// The names of mechanisms.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MechanismName {
+    Knorm,
+    Laplace,
+}
+
 impl MethodArgs {
     /// The options that only methods of noise have and that were given.
     pub fn of_noise(&self) -> Vec<&'static str> {
+        let shared = [
+            (self.features.is_some(), "--features"),
+            (self.model.is_some(), "--model"),
+            (self.mechanism.is_some(), "--mechanism"),
+        ];
+        let shared = shared.into_iter().filter_map(|(given, name)| given.then_some(name));
+        self.of_the_paper().into_iter().chain(shared).collect()
+    }
+
+    /// The options that only the paper's methods have and that were given.
+    fn of_the_paper(&self) -> Vec<&'static str> {
         [
             (self.geometric_p.is_some(), "--geometric-p"),
-            (self.features.is_some(), "--features"),
             (self.basis.is_some(), "--basis"),
             (self.levels.is_some(), "--levels"),
             (self.ranking.is_some(), "--ranking"),
             (self.sensitivity.is_some(), "--sensitivity"),
             (self.significance.is_some(), "--significance"),
             (self.eta.is_some(), "--eta"),
-            (self.model.is_some(), "--model"),
         ]
         .into_iter()
         .filter_map(|(given, name)| given.then_some(name))
         .collect()
+    }
+
+    /// `certified` as these options describe it, for a model of that many features.
+    pub fn certified(&self, available: usize) -> Result<CertifiedMethod, Failure> {
+        if let Some(option) = self.of_the_paper().first() {
+            return Err(misplaced(option, "the paper's methods", "certified"));
+        }
+        Ok(CertifiedMethod {
+            epsilon: self.epsilon,
+            features: self.features.unwrap_or(available),
+            mechanism: match self.mechanism {
+                Some(MechanismName::Laplace) => Mechanism::Laplace,
+                Some(MechanismName::Knorm) | None => Mechanism::Knorm,
+            },
+            shrink: true,
+        })
     }
 
     /// The method these options describe, for a model of that many features.
@@ -81,6 +116,9 @@ impl MethodArgs {
     /// An option that the method does not have is an error, not something to pass over.
     pub fn resolve(&self, preset: Preset, available: usize) -> Result<Method, Failure> {
         let mut method = preset.method(self.epsilon, self.features.unwrap_or(available));
+        if self.mechanism.is_some() {
+            return Err(misplaced("--mechanism", "certified", &preset.to_string()));
+        }
         method.geometric_p = self.geometric_p.unwrap_or(method.geometric_p);
         method.sensitivity = self.sensitivity.unwrap_or(Sensitivity::Normalised);
         method.ranking = self.ranking.unwrap_or(method.ranking);

@@ -24,11 +24,12 @@ where
 pub fn method_names() -> impl TypedValueParser<Value = MethodName> {
     let presets =
         Preset::NAMES.iter().map(|(name, aliases)| PossibleValue::new(*name).aliases(*aliases));
-    let steered = [PossibleValue::new("steered")];
+    let ours = ["steered", "certified"].map(PossibleValue::new);
     let none = [PossibleValue::new("none")];
-    let known = PossibleValuesParser::new(steered.into_iter().chain(presets).chain(none));
+    let known = PossibleValuesParser::new(ours.into_iter().chain(presets).chain(none));
     known.try_map(|name| match name.as_str() {
         "steered" => Ok::<_, facedp::Error>(MethodName::Steered),
+        "certified" => Ok(MethodName::Certified),
         "none" => Ok(MethodName::None),
         name => name.parse().map(MethodName::Preset),
     })

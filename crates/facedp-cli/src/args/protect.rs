@@ -20,7 +20,8 @@ use super::parsers::{faces, method_names, rectangle, share};
 ///
 /// The method `steered` changes a face, as little as possible, until the recognisers inside the program
 /// (dlib, SFace) no longer match it; others may still. The paper's methods (`rdp-optimal` and so on) add
-/// noise instead, which modern recognisers see through.
+/// noise instead, which modern recognisers see through. `certified` replaces the facial features by noisy
+/// ones, with a proven guarantee for these and none for the rest of the picture.
 ///
 /// A photo in which no face is found is not written: it could hold one that was missed. What may be
 /// claimed of results is printed at the end.
@@ -58,7 +59,7 @@ pub struct Protect {
     pub steer: SteerArgs,
     #[command(flatten)]
     pub parameters: MethodArgs,
-    /// File with the secret key [default: your own, made on first use]
+    /// File with the secret key [default: your own, made on first use; certified: fresh entropy]
     #[arg(long, value_name = "FILE", help_heading = "Method")]
     pub key: Option<PathBuf>,
     /// Repeatable results for experiments; whoever knows the seed can take noise off again
@@ -217,6 +218,7 @@ impl FormatName {
 pub enum MethodName {
     None,
     Steered,
+    Certified,
     Preset(Preset),
 }
 
@@ -225,6 +227,7 @@ impl Display for MethodName {
         match self {
             MethodName::None => f.write_str("none"),
             MethodName::Steered => f.write_str("steered"),
+            MethodName::Certified => f.write_str("certified"),
             MethodName::Preset(preset) => preset.fmt(f),
         }
     }

@@ -1,10 +1,10 @@
 //! From the command line to an engine.
 
 use anyhow::anyhow;
-use facedp::{Epsilon, Plan};
+use facedp::{CertifiedPlan, Epsilon, Plan};
 use facedp_engine::{
-    Encoding, Engine, Goal, Key, Limits, Look, Metadata, Options, Secret, Steering, Strength,
-    Treatment,
+    Encoding, Engine, Error, Goal, Key, Limits, Look, Metadata, Options, Secret, Steering,
+    Strength, Treatment,
 };
 
 use crate::args::{GoalName, MethodName, Protect, SteerArgs, StrengthName, Switch};
@@ -43,6 +43,17 @@ pub fn engine(args: &Protect) -> Result<Engine, Failure> {
             let steering = Box::new(args.steer.steering(args.parameters.epsilon)?);
             Treatment::Steer { steering, secret: secret(args)? }
         }
+        MethodName::Certified => {
+            let model = model::load(args.parameters.model.as_deref())?;
+            let method = args.parameters.certified(model.features())?;
+            let plan = Box::new(CertifiedPlan::new(model, method).map_err(Failure::usage)?);
+            // Fresh noise needs no key to be kept; a key is for who wants to repeat it.
+            let secret = match (args.seed, &args.key) {
+                (None, None) => Secret::Fresh,
+                _ => secret(args)?,
+            };
+            Treatment::Certify { plan, secret }
+        }
         MethodName::Preset(preset) => {
             let model = model::load(args.parameters.model.as_deref())?;
             let method = args.parameters.resolve(preset, model.features())?;
@@ -50,7 +61,10 @@ pub fn engine(args: &Protect) -> Result<Engine, Failure> {
             Treatment::Noise { plan, secret: secret(args)? }
         }
     };
-    Ok(Engine::new(treatment, options(args))?)
+    Engine::new(treatment, options(args)).map_err(|error| match error {
+        Error::CertifiedMetadata => Failure::usage(error),
+        error => error.into(),
+    })
 }
 
 impl SteerArgs {

@@ -191,6 +191,7 @@ impl Tally {
         let terms = engine.terms();
         let (epsilon, min_psnr) = match &terms {
             Some(Terms::Noise(terms)) => (Some(terms.method.epsilon.get()), None),
+            Some(Terms::Certified(terms)) => (Some(terms.method.method.epsilon.get()), None),
             Some(Terms::Steered(terms)) => (None, Some(terms.method.steering.min_psnr)),
             None => (None, None),
         };

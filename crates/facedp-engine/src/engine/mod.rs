@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! photo --decode--> samples --find--> faces --chip--> plan --noise--> lift --encode--> photo + receipt
-//!                                          \--------> steer -change--/
+//!                                          |--------> steer -change--/
+//!                                          \--split--> plan --compose--> encode ...
 //! ```
 
+mod certifying;
 mod context;
 mod noise;
 mod steering;
@@ -21,8 +23,8 @@ use crate::gate::Gate;
 use crate::options::{Look, Options, Treatment};
 use crate::outcome::{Compared, FaceReport, Protected, Seen};
 use crate::patch::Patch;
-use crate::photo::{Head, Photo, Region};
-use crate::receipt::{Course, FaceRecord, Receipt, Terms};
+use crate::photo::{Head, Metadata, Photo, Region};
+use crate::receipt::{Certificate, Course, FaceRecord, Receipt, Terms};
 use crate::steer::Prior;
 
 /// Treats photos, one after the other or in several threads.
@@ -51,7 +53,9 @@ struct Subject {
 
 /// What was done to a face.
 enum Done {
+    Nothing,
     Noise(Box<Release>),
+    Certified { certificate: Box<Certificate>, mse: f64, expected: f64 },
     Steered { course: Course, mse: f64 },
 }
 
@@ -73,6 +77,11 @@ impl Default for Hands<'_> {
 impl Engine {
     /// Makes an engine, with as many networks as the options need.
     pub fn new(treatment: Treatment, options: Options) -> Result<Self> {
+        if let Treatment::Certify { .. } = treatment
+            && options.encoding.metadata == Metadata::Keep
+        {
+            return Err(Error::CertifiedMetadata);
+        }
         let eyes = match (&treatment, &options) {
             (Treatment::None, _) => None,
             (Treatment::Steer { steering, .. }, _) => {
@@ -107,6 +116,9 @@ impl Engine {
             Treatment::Noise { plan, secret } => {
                 Some(Terms::Noise(plan.terms().with_randomness(secret.randomness())))
             }
+            Treatment::Certify { plan, secret } => {
+                Some(Terms::Certified(Box::new(plan.terms(secret.randomness()))))
+            }
             Treatment::Steer { steering, secret } => {
                 Some(Terms::steered(steering, secret.randomness()))
             }
@@ -119,6 +131,7 @@ impl Engine {
         let treatment = match &self.treatment {
             Treatment::None => "none".to_owned(),
             Treatment::Noise { plan, secret } => format!("{} {}", plan.name(), secret.name()),
+            Treatment::Certify { plan, secret } => format!("{} {}", plan.name(), secret.name()),
             Treatment::Steer { steering, secret } => {
                 format!("{} {}", steering.name(), secret.name())
             }
@@ -181,6 +194,9 @@ impl Engine {
             Treatment::None => {}
             Treatment::Noise { plan, secret } => {
                 (subjects, changed) = self.add_noise(&mut photo, plan, secret, work)?;
+            }
+            Treatment::Certify { plan, secret } => {
+                (photo, subjects, changed) = self.certify(photo, plan, secret, work)?;
             }
             Treatment::Steer { steering, secret } => {
                 (subjects, left, changed) =
@@ -274,8 +290,8 @@ impl Engine {
             _ => None,
         };
         let trial = match &done {
-            Done::Noise(_) => Trial::Plain,
             Done::Steered { .. } => Trial::Degraded,
+            _ => Trial::Plain,
         };
         let recognisers = match (&self.eyes, &witness, written) {
             (Some(eyes), Some(witness), Some(written)) => {
@@ -289,7 +305,9 @@ impl Engine {
                 let expected = release.expected_variance / pixels;
                 (release.real_variance() / pixels, Some(expected), None)
             }
+            Done::Certified { mse, expected, .. } => (*mse, Some(*expected), None),
             Done::Steered { course, mse } => (*mse, None, Some(*course)),
+            Done::Nothing => (0.0, None, None),
         };
         let report = FaceReport {
             spot,
@@ -301,11 +319,20 @@ impl Engine {
             before: baseline.clone(),
         };
         let record = || -> Result<FaceRecord> {
-            let drawn = match &done {
-                Done::Noise(release) => Some(Drawn::of(release)?),
-                Done::Steered { .. } => None,
+            let (drawn, certified) = match done {
+                Done::Noise(release) => (Some(Drawn::of(&release)?), None),
+                Done::Certified { certificate, .. } => (None, Some(*certificate)),
+                Done::Steered { .. } | Done::Nothing => (None, None),
             };
-            Ok(FaceRecord { spot, drawn, steered, quality, recognisers, before: baseline })
+            Ok(FaceRecord {
+                spot,
+                drawn,
+                certified,
+                steered,
+                quality,
+                recognisers,
+                before: baseline,
+            })
         };
         let record = self.options.receipt.then(record).transpose()?;
         Ok((report, record))

@@ -14,6 +14,7 @@
 
 mod blocks;
 mod grid;
+mod terms;
 
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ use crate::noise::knorm;
 use blocks::{Items, variance};
 
 pub use grid::{CELLS, Cells, Grid};
+pub use terms::{CertifiedTerms, Name, NamedMethod};
 
 /// Which noise features get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -250,6 +252,12 @@ impl CertifiedPlan {
     /// released at all.
     pub fn noise(&self) -> &[f64] {
         &self.noise
+    }
+
+    /// Mean squared error of the chip that is expected of a face from the public prior, before features
+    /// are cut to their boxes.
+    pub fn expected_mse(&self) -> f64 {
+        self.errors.iter().sum::<f64>() / self.model.pixels() as f64
     }
 
     /// Expected squared error of each feature's estimate for a face from the public prior, before it

@@ -1,0 +1,76 @@
+//! Features replaced by noisy ones.
+
+use facedp::CertifiedPlan;
+use facedp::certified::Cells;
+use facedp::noise::Source;
+use facedp_nets::Workspace;
+use rand_chacha::ChaCha20Rng;
+
+use super::{Done, Engine, Subject};
+use crate::certify::{compose, residual, split};
+use crate::error::Result;
+use crate::key::Secret;
+use crate::patch::Patch;
+use crate::photo::Photo;
+use crate::receipt::Certificate;
+
+impl Engine {
+    /// Replaces the features of all faces.
+    pub(super) fn certify(
+        &self,
+        photo: Photo,
+        plan: &CertifiedPlan,
+        secret: &Secret,
+        work: &mut Workspace,
+    ) -> Result<(Photo, Vec<Subject>, bool)> {
+        let found = self.subjects(&photo, work)?;
+        let before = photo.digest();
+        let mut subjects = Vec::new();
+        for (spot, patch) in &found {
+            let region = patch.reach(&photo, plan.model().side());
+            subjects.push(self.subject(&photo, *spot, region, Done::Nothing, work)?);
+        }
+        let patches: Vec<Patch> = found.iter().map(|(_, patch)| *patch).collect();
+        let (public, cells) = split(photo, &patches, plan)?;
+        let mut noisy = Vec::new();
+        for (cells, patch) in cells.iter().zip(&patches) {
+            let mut source = source(plan, &before, patch, cells, secret)?;
+            noisy.push(plan.mechanism(cells, &mut source)?);
+        }
+        let estimates: Vec<_> = noisy.iter().map(|noisy| plan.estimate(noisy)).collect();
+        let photo = compose(public, &estimates, plan);
+        let grid = plan.grid();
+        for (n, (noisy, estimate)) in noisy.iter().zip(estimates).enumerate() {
+            let apart = grid.values(&cells[n]).into_iter().zip(estimate.features());
+            let squared: f64 = apart.map(|(own, new)| (own - new).powi(2)).sum();
+            let values = noisy.cells().iter().enumerate();
+            subjects[n].done = Done::Certified {
+                mse: squared / plan.model().pixels() as f64,
+                expected: plan.expected_mse(),
+                certificate: Box::new(Certificate {
+                    noisy_features: values.map(|(i, c)| c.map(|c| grid.value(i, c))).collect(),
+                    residual: residual(&photo, &patches[n], &estimate, plan)?,
+                    estimate,
+                }),
+            };
+        }
+        let changed = photo.digest() != before;
+        Ok((photo, subjects, changed))
+    }
+}
+
+/// The randomness of a face. Keyed, it follows from everything that decides the noisy features, exactly:
+/// the same noise on two sets of features would show their difference (proofs/repeated.md).
+fn source(
+    plan: &CertifiedPlan,
+    photo: &[u8; 32],
+    patch: &Patch,
+    cells: &Cells,
+    secret: &Secret,
+) -> Result<Source<ChaCha20Rng>> {
+    let plan = blake3::hash(plan.name().as_bytes());
+    let geometry = blake3::hash(format!("{patch:?}").as_bytes());
+    let cells: Vec<[u8; 8]> = cells.numbers().iter().map(|cell| cell.to_le_bytes()).collect();
+    let parts = [plan.as_bytes(), photo.as_slice(), geometry.as_bytes(), cells.as_flattened()];
+    secret.source(&parts.concat())
+}
