@@ -8,12 +8,15 @@
 //! it may reveal.
 
 use facedp::certified::{Cells, Estimate};
+use facedp::noise::Source;
 use facedp::{CertifiedPlan, FeatureModel, Plane};
 use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::DenseSolveCore;
 use faer::{Accum, Mat, MatRef, Par};
+use rand_chacha::ChaCha20Rng;
 
 use crate::error::{Error, Result};
+use crate::key::Secret;
 use crate::lift::Lift;
 use crate::patch::Patch;
 use crate::photo::{Photo, Region};
@@ -79,6 +82,22 @@ pub fn residual(
     let found = plan.model().project(&chip, plan.method().features)?;
     let apart = found.iter().zip(estimate.features()).map(|(a, b)| (a - b).abs());
     Ok(apart.fold(0.0, f64::max))
+}
+
+/// The randomness of a face. Keyed, it follows from everything that decides the noisy features, exactly:
+/// the same noise on two sets of features would show their difference (proofs/repeated.md).
+pub fn randomness(
+    plan: &CertifiedPlan,
+    photo: &[u8; 32],
+    patch: &Patch,
+    cells: &Cells,
+    secret: &Secret,
+) -> Result<Source<ChaCha20Rng>> {
+    let plan = blake3::hash(plan.name().as_bytes());
+    let geometry = blake3::hash(format!("{patch:?}").as_bytes());
+    let cells: Vec<[u8; 8]> = cells.numbers().iter().map(|cell| cell.to_le_bytes()).collect();
+    let parts = [plan.as_bytes(), photo.as_slice(), geometry.as_bytes(), cells.as_flattened()];
+    secret.source(&parts.concat())
 }
 
 /// Where a face is, and how features are put there. It depends on nothing that the photo shows.

@@ -39,6 +39,11 @@ impl Key {
         Ok(Self(bytes))
     }
 
+    /// A key of given bytes, for who keeps keys elsewhere.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// Where the user's key is kept.
     pub fn usual_path() -> Result<PathBuf> {
         let base = etcetera::choose_base_strategy().map_err(|_| Error::NoHome)?;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::audit::Options;
 use crate::dataset::Half;
 
 /// An error of this crate.
@@ -35,6 +36,23 @@ pub enum Error {
         file: PathBuf,
         /// What is wrong, and where.
         problem: String,
+    },
+    /// A number of runs out of range.
+    #[error(
+        "{given} runs a side: from {} (fewer show nothing) to {} (more do not fit into memory) can be \
+         asked for",
+        Options::LEAST_RUNS,
+        Options::MOST_RUNS
+    )]
+    Runs {
+        /// What was asked for.
+        given: usize,
+    },
+    /// A confidence out of range.
+    #[error("a confidence of {given}: from 0.5 to below 1 can be asked for")]
+    Confidence {
+        /// What was asked for.
+        given: f64,
     },
     /// The run was stopped.
     #[error("interrupted")]

@@ -2,6 +2,7 @@
 //! beside ours.
 
 pub mod attacks;
+pub mod audit;
 mod averaging;
 pub mod dataset;
 mod error;

@@ -65,7 +65,7 @@ pub use geometric::Geometric;
 pub use method::{Epsilon, Method, Preset, Sensitivity};
 pub use metrics::Quality;
 pub use noise::Randomness;
-pub use plan::{Plan, PlanReport, Release};
+pub use plan::{Plan, PlanReport, Release, Sampler};
 pub use plane::Plane;
 pub use rank::Ranking;
 pub use receipt::{Claim, Drawn, Terms};

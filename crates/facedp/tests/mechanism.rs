@@ -410,3 +410,25 @@ fn methods_are_plain_data() {
     bad["epsilon"] = (-1.0).into();
     assert!(serde_json::from_value::<Method>(bad).is_err());
 }
+
+/// What an audit draws is what photos get: the same draws, brought to the features by hand.
+#[test]
+fn samplers_draw_the_noise_of_releases() {
+    for preset in [Preset::Rdp, Preset::RdpOptimal, Preset::DctDp] {
+        let plan = plan(method(preset, 16));
+        let sampler = plan.sampler(&face()).unwrap();
+        let release = plan.protect(&face(), &mut experiment(3, "sampler")).unwrap();
+        let (number, sparse) = sampler.draw(&mut experiment(3, "sampler"));
+        assert_eq!(number, release.geometric_number);
+        let (ranks, directions): (Vec<_>, _) = (sampler.ranks().collect(), sampler.directions());
+        let own = MODEL.project(&face(), 16).unwrap();
+        for (i, feature) in release.features().unwrap().into_iter().enumerate() {
+            let moved = sparse.iter().map(|(k, noise)| {
+                let rank = ranks.iter().position(|(other, _)| other == k).unwrap();
+                noise * directions[rank][i]
+            });
+            let expected = own[i] + moved.sum::<f64>();
+            assert!((feature - expected).abs() < 1e-9, "{preset} {i}: {feature} {expected}");
+        }
+    }
+}

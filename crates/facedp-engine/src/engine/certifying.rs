@@ -1,13 +1,10 @@
 //! Features replaced by noisy ones.
 
 use facedp::CertifiedPlan;
-use facedp::certified::Cells;
-use facedp::noise::Source;
 use facedp_nets::Workspace;
-use rand_chacha::ChaCha20Rng;
 
 use super::{Done, Engine, Subject};
-use crate::certify::{compose, residual, split};
+use crate::certify::{compose, randomness, residual, split};
 use crate::error::Result;
 use crate::key::Secret;
 use crate::patch::Patch;
@@ -34,7 +31,7 @@ impl Engine {
         let (public, cells) = split(photo, &patches, plan)?;
         let mut noisy = Vec::new();
         for (cells, patch) in cells.iter().zip(&patches) {
-            let mut source = source(plan, &before, patch, cells, secret)?;
+            let mut source = randomness(plan, &before, patch, cells, secret)?;
             noisy.push(plan.mechanism(cells, &mut source)?);
         }
         let estimates: Vec<_> = noisy.iter().map(|noisy| plan.estimate(noisy)).collect();
@@ -57,20 +54,4 @@ impl Engine {
         let changed = photo.digest() != before;
         Ok((photo, subjects, changed))
     }
-}
-
-/// The randomness of a face. Keyed, it follows from everything that decides the noisy features, exactly:
-/// the same noise on two sets of features would show their difference (proofs/repeated.md).
-fn source(
-    plan: &CertifiedPlan,
-    photo: &[u8; 32],
-    patch: &Patch,
-    cells: &Cells,
-    secret: &Secret,
-) -> Result<Source<ChaCha20Rng>> {
-    let plan = blake3::hash(plan.name().as_bytes());
-    let geometry = blake3::hash(format!("{patch:?}").as_bytes());
-    let cells: Vec<[u8; 8]> = cells.numbers().iter().map(|cell| cell.to_le_bytes()).collect();
-    let parts = [plan.as_bytes(), photo.as_slice(), geometry.as_bytes(), cells.as_flattened()];
-    secret.source(&parts.concat())
 }

@@ -11,9 +11,11 @@
 
 mod release;
 mod report;
+mod sampler;
 
 pub use release::Release;
 pub use report::PlanReport;
+pub use sampler::Sampler;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -26,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::features::FeatureModel;
 use crate::geometric::Geometric;
 use crate::method::{Method, Sensitivity};
-use crate::noise::{Source, discrete_laplace};
+use crate::noise::Source;
 use crate::plane::Plane;
 use crate::rank::{self, Ranking};
 use crate::receipt::{Claim, Terms};
@@ -103,21 +105,9 @@ impl Plan {
     /// Draws noise and adds it to a chip of the model's size (grey levels 0..=255). The result
     /// is not rounded or clamped.
     pub fn protect<R: CryptoRng>(&self, chip: &Plane, noise: &mut Source<R>) -> Result<Release> {
-        chip.require_size(self.model.side(), self.model.side())?;
-        let ranked = match &self.spread {
-            Spread::Public(ranked) => Cow::Borrowed(ranked),
-            Spread::ByAmplitude { weights, survivals } => {
-                Cow::Owned(self.rank_photo(chip, weights, survivals)?)
-            }
-        };
-        let geometric_number = self.law.sample(noise);
-        let scales = &ranked.scales;
-        let reached = ranked.order.iter().zip(scales.units()).take(geometric_number);
-        let sparse: Vec<(usize, f64)> = reached
-            .filter(|(_, units)| **units > 0)
-            .map(|(&k, &units)| (k as usize, discrete_laplace(units, noise) as f64 * scales.grid()))
-            .collect();
-
+        let sampler = self.sampler(chip)?;
+        let (geometric_number, sparse) = sampler.draw(noise);
+        let scales = &sampler.ranked.scales;
         let mut added = Plane::zeros(chip.width(), chip.height());
         self.transform.synthesise(&sparse, added.data_mut());
         let sum = chip.data().iter().zip(added.data()).map(|(p, n)| p + n).collect();
@@ -133,6 +123,18 @@ impl Plan {
             terms: Arc::clone(&self.terms),
             model: Arc::clone(&self.model),
         })
+    }
+
+    /// What draws the noise of a chip. It depends on the chip only if the ranking does.
+    pub fn sampler(&self, chip: &Plane) -> Result<Sampler<'_>> {
+        chip.require_size(self.model.side(), self.model.side())?;
+        let ranked = match &self.spread {
+            Spread::Public(ranked) => Cow::Borrowed(ranked),
+            Spread::ByAmplitude { weights, survivals } => {
+                Cow::Owned(self.rank_photo(chip, weights, survivals)?)
+            }
+        };
+        Ok(Sampler { plan: self, ranked })
     }
 
     /// Ranks by amplitude and scales to the budget, inside the private part.
@@ -177,6 +179,21 @@ impl Plan {
     /// The model.
     pub fn model(&self) -> &Arc<FeatureModel> {
         &self.model
+    }
+
+    /// `Delta_i`, in the unit of the budget.
+    pub fn sensitivities(&self) -> &[f64] {
+        &self.sensitivities
+    }
+
+    /// Grey levels of features in one unit of sensitivity.
+    pub fn unit(&self) -> f64 {
+        match self.method.sensitivity {
+            Sensitivity::Normalised => {
+                self.model.sensitivities()[..self.method.features].iter().sum()
+            }
+            Sensitivity::Measured | Sensitivity::Clipped => 1.0,
+        }
     }
 
     /// The law of the geometric number.

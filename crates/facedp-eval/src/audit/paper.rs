@@ -1,0 +1,221 @@
+//! The paper's methods: noise on ranked coefficients, seen in the features.
+//!
+//! What is released is `F' = F + sum over k <= K of n_k w_k`, with `w_k` known to everybody. However
+//! large the noises are, the sum stays in the span of `w_1 .. w_K`.
+
+use facedp::{Plan, Plane, Sampler};
+use rand_core::CryptoRng;
+
+use super::pair::Pair;
+use super::structural::Structure;
+use super::theorem::{self, Fit};
+use crate::error::Result;
+
+/// A plan that is audited.
+pub(super) struct Paper<'a> {
+    plan: &'a Plan,
+    sampler: Sampler<'a>,
+    side: Noise,
+    deltas: Vec<f64>,
+    base: Vec<f64>,
+}
+
+/// How noise of coefficients becomes noise of features.
+struct Noise {
+    /// By number of coefficient: its rank.
+    ranks: std::collections::HashMap<usize, usize>,
+    directions: Vec<Vec<f64>>,
+    features: usize,
+}
+
+impl Noise {
+    fn new(sampler: &Sampler<'_>, features: usize) -> Self {
+        let ranks = sampler.ranks().enumerate().map(|(rank, (k, _))| (k, rank)).collect();
+        Self { ranks, directions: sampler.directions(), features }
+    }
+
+    /// What a draw adds to the features.
+    fn draw(&self, sampler: &Sampler<'_>, random: &mut dyn CryptoRng) -> Vec<f64> {
+        let mut sum = vec![0.0; self.features];
+        for (k, value) in sampler.draw(random).1 {
+            let direction = &self.directions[self.ranks[&k]];
+            sum.iter_mut().zip(direction).for_each(|(sum, w)| *sum += value * w);
+        }
+        sum
+    }
+}
+
+impl<'a> Paper<'a> {
+    pub(super) fn new(plan: &'a Plan) -> Result<Self> {
+        let side = plan.model().side();
+        let mean = Plane::new(side, side, plan.model().mean().to_vec())?;
+        let sampler = plan.sampler(&mean)?;
+        let noise = Noise::new(&sampler, plan.method().features);
+        let base = plan.model().project(&mean, plan.method().features)?;
+        Ok(Self { plan, sampler, side: noise, deltas: plan.sensitivities().to_vec(), base })
+    }
+
+    /// The directions that noise has, in the order of ranks.
+    pub(super) fn structure(&self) -> Structure {
+        let scales: Vec<f64> = self.sampler.ranks().map(|(_, scale)| scale).collect();
+        Structure::new(&self.side.directions, &scales, self.side.features, self.plan.law())
+    }
+
+    /// Neighbours of one public ranking that differ by `apart`.
+    fn pair<'b>(
+        &'b self,
+        name: String,
+        claimed: f64,
+        apart: &[f64],
+        structure: &'b Structure,
+    ) -> Pair<'b> {
+        let other: Vec<f64> = self.base.iter().zip(apart).map(|(f, d)| f + d).collect();
+        let inputs = [self.base.clone(), other];
+        let release = {
+            let inputs = inputs.clone();
+            move |side: usize, random: &mut dyn CryptoRng| {
+                let noise = self.side.draw(&self.sampler, random);
+                inputs[side].iter().zip(noise).map(|(f, n)| f + n).collect()
+            }
+        };
+        let tolerance = 1e-9 * apart.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
+        let looks = inputs.clone().map(|input| {
+            let look = move |output: &[f64]| structure.rank_of(output, &input, tolerance);
+            ("the rank that explains the noise", Box::new(look) as Box<_>)
+        });
+        Pair { name, claimed, inputs, release: Box::new(release), looks: looks.into() }
+    }
+
+    /// Neighbours at the plan's own sensitivities, and `real` ones: differences of features as measured.
+    pub(super) fn pairs<'b>(
+        &'b self,
+        structure: &'b Structure,
+        real: &[Vec<f64>],
+    ) -> Vec<Pair<'b>> {
+        let (epsilon, deltas) = (self.plan.method().epsilon.get(), &self.deltas);
+        let mut pairs = Vec::new();
+        let last = structure.last();
+        let fit = last.iter().zip(deltas).map(|(u, d)| d / u.abs()).fold(f64::INFINITY, f64::min);
+        let apart: Vec<f64> = last.iter().map(|u| u * fit).collect();
+        pairs.push(self.pair(
+            "the direction that noise reaches last".to_owned(),
+            epsilon,
+            &apart,
+            structure,
+        ));
+        pairs.push(self.pair("opposite corners of the box".to_owned(), epsilon, deltas, structure));
+        let signs = |n: usize, d: &f64| if (n * 7919) >> 4 & 1 == 0 { *d } else { -*d };
+        let mixed: Vec<f64> = deltas.iter().enumerate().map(|(n, d)| signs(n, d)).collect();
+        pairs.push(self.pair("two other corners".to_owned(), epsilon, &mixed, structure));
+        if let Some(scales) = self.plan.feature_scales() {
+            let own: Vec<f64> = deltas.iter().zip(&scales).map(|(d, scale)| d / scale).collect();
+            let mut order: Vec<usize> = (0..own.len()).collect();
+            order.sort_by(|a, b| own[*b].total_cmp(&own[*a]));
+            let mut chosen = vec![order[0], order[order.len() / 2], order[order.len() - 1]];
+            chosen.sort_unstable();
+            chosen.dedup();
+            for n in chosen {
+                let mut apart = vec![0.0; deltas.len()];
+                apart[n] = deltas[n];
+                pairs.push(self.pair(
+                    format!("feature {} alone", n + 1),
+                    own[n],
+                    &apart,
+                    structure,
+                ));
+            }
+        }
+        let unit = self.plan.unit();
+        for (n, apart) in real.iter().enumerate() {
+            // In the unit of epsilon, and no further apart than it allows.
+            let apart: Vec<f64> =
+                apart.iter().zip(deltas).map(|(a, d)| (a / unit).clamp(-d, *d)).collect();
+            pairs.push(self.pair(
+                format!("two people of the data, {}", n + 1),
+                epsilon,
+                &apart,
+                structure,
+            ));
+        }
+        pairs
+    }
+
+    /// How far the noise of each feature is from the law of the paper's Theorem 1.
+    pub(super) fn theorem(&self, draws: usize, seed: u64) -> Option<Vec<Fit>> {
+        let scales = self.plan.feature_scales()?;
+        let draw = |random: &mut dyn CryptoRng| self.side.draw(&self.sampler, random);
+        Some(theorem::fits(&scales, draw, draws, seed))
+    }
+}
+
+/// Two faces whose coefficients change places in a ranking that depends on the photo.
+pub(super) struct Swapped<'a> {
+    samplers: [Sampler<'a>; 2],
+    noises: [Noise; 2],
+    inputs: [Vec<f64>; 2],
+    structures: [Structure; 2],
+    claimed: f64,
+}
+
+impl<'a> Swapped<'a> {
+    /// The mean face, and the same with its first and second coefficient the other way round.
+    pub(super) fn new(plan: &'a Plan) -> Result<Self> {
+        let (model, features) = (plan.model(), plan.method().features);
+        let side = model.side();
+        let transform = plan.method().basis.transform(side, side)?;
+        let mut coefficients = model.mean().to_vec();
+        transform.forward(&mut coefficients);
+        let ranked = facedp::rank::by_amplitude(&coefficients, 3);
+        let [first, second, _] = ranked[..] else {
+            return Err(facedp::Error::Ranks { expected: 3, found: ranked.len() }.into());
+        };
+        // All but equal: a change that no sensitivity forbids lets them change places.
+        let nudge = 1e-4 * plan.sensitivities().iter().copied().fold(f64::INFINITY, f64::min);
+        let level = coefficients[second as usize].abs();
+        let chips = [nudge, -nudge].map(|by| {
+            let mut changed = coefficients.clone();
+            changed[first as usize] = (level + by) * coefficients[first as usize].signum();
+            transform.inverse(&mut changed);
+            Plane::new(side, side, changed)
+        });
+        let [a, b] = chips;
+        let chips = [a?, b?];
+        let samplers = [plan.sampler(&chips[0])?, plan.sampler(&chips[1])?];
+        let noises = samplers.each_ref().map(|sampler| Noise::new(sampler, features));
+        let structures = [0, 1].map(|n| {
+            let scales: Vec<f64> = samplers[n].ranks().map(|(_, scale)| scale).collect();
+            Structure::new(&noises[n].directions, &scales, features, plan.law())
+        });
+        let inputs = [model.project(&chips[0], features)?, model.project(&chips[1], features)?];
+        Ok(Self { samplers, noises, inputs, structures, claimed: plan.method().epsilon.get() })
+    }
+
+    pub(super) fn pair(&self) -> Pair<'_> {
+        let release = |side: usize, random: &mut dyn CryptoRng| {
+            let noise = self.noises[side].draw(&self.samplers[side], random);
+            self.inputs[side].iter().zip(noise).map(|(f, n)| f + n).collect()
+        };
+        let looks = [0, 1].map(|n| {
+            let look = move |output: &[f64]| {
+                self.structures[n].rank_of(
+                    output,
+                    &self.inputs[n],
+                    1e-9 * self.samplers[n].ranks().map(|(_, s)| s).fold(0.0, f64::max),
+                )
+            };
+            ("the rank that explains the noise", Box::new(look) as Box<_>)
+        });
+        Pair {
+            name: "faces whose coefficients change ranks".to_owned(),
+            claimed: self.claimed,
+            inputs: self.inputs.clone(),
+            release: Box::new(release),
+            looks: looks.into(),
+        }
+    }
+
+    /// The ranking of either face, for the probability that a direction gets no noise.
+    pub(super) fn structure(&self) -> &Structure {
+        &self.structures[0]
+    }
+}

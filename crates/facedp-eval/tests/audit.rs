@@ -1,0 +1,218 @@
+//! Audits of mechanisms that are right, and of some with a planted bug each, which they must find.
+//!
+//! Seeds are fixed. A correct mechanism is called refuted with a chance of at most one in a thousand over
+//! the choice of seed.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
+
+use facedp::certified::{CELLS, Cells};
+use facedp::noise::{discrete_laplace, experiment};
+use facedp::{
+    CertifiedMethod, CertifiedPlan, Epsilon, FeatureModel, Mechanism, Plan, Preset, Ranking,
+};
+use facedp_eval::audit::{Audit, Effort, Options, Pair, PairResult, Subject, certified_pair, run};
+use facedp_eval::progress::{Nobody, Progress};
+use rand_core::CryptoRng;
+
+static MODEL: LazyLock<Arc<FeatureModel>> = LazyLock::new(|| {
+    let bytes = include_bytes!("../../../assets/eigenfaces.safetensors");
+    Arc::new(FeatureModel::from_bytes(bytes).unwrap())
+});
+
+fn audit(subject: &Subject<'_>, runs: usize, confidence: f64) -> Audit {
+    let options = Options { runs, confidence, seed: 1, real: Vec::new() };
+    let audit = run(subject, &options, &Progress::new(&Nobody, &AtomicBool::new(false))).unwrap();
+    println!("{}", audit.verdict());
+    audit
+}
+
+fn look(pair: &Pair<'_>, runs: usize) -> PairResult {
+    let effort = Effort { runs, alpha: 0.001, seed: 1 };
+    let result = pair.audit(effort, &Progress::new(&Nobody, &AtomicBool::new(false))).unwrap();
+    println!(
+        "{}: {:.3} of {} ({:.3} attainable) by {} {}",
+        result.name,
+        result.epsilon_lower_bound,
+        result.claimed,
+        result.attainable,
+        result.look,
+        result.event
+    );
+    result
+}
+
+fn certified(epsilon: f64, features: usize, mechanism: Mechanism, shrink: bool) -> CertifiedPlan {
+    let epsilon = Epsilon::new(epsilon).unwrap();
+    let method = CertifiedMethod { epsilon, features, mechanism, shrink };
+    CertifiedPlan::new(Arc::clone(&MODEL), method).unwrap()
+}
+
+fn paper(preset: Preset, features: usize) -> Plan {
+    Plan::new(Arc::clone(&MODEL), preset.method(Epsilon::new(0.2).unwrap(), features)).unwrap()
+}
+
+/// One dimension, whole numbers, `claimed` for inputs 0 and `width`.
+fn one<'a>(
+    claimed: f64,
+    width: i64,
+    noise: impl Fn(&mut dyn CryptoRng) -> f64 + Sync + 'a,
+) -> Pair<'a> {
+    Pair {
+        name: "one number".to_owned(),
+        claimed,
+        inputs: [vec![0.0], vec![width as f64]],
+        release: Box::new(move |side, random| vec![(side as i64 * width) as f64 + noise(random)]),
+        looks: Vec::new(),
+    }
+}
+
+#[test]
+fn a_correct_mechanism_is_not_refuted_and_the_bound_is_near() {
+    for (claimed, scale) in [(0.2, 500u64), (1.0, 100), (8.0, 12)] {
+        let exact = claimed * 100.0 / (100.0 * claimed * scale as f64) * 100.0;
+        let result =
+            look(&one(exact, 100, |random| discrete_laplace(scale, random) as f64), 100_000);
+        assert!(!result.refuted, "{result:?}");
+        assert!(result.epsilon_lower_bound > 0.75 * exact, "{result:?}");
+    }
+}
+
+#[test]
+fn certified_is_not_refuted() {
+    for (mechanism, epsilon) in [(Mechanism::Knorm, 0.2), (Mechanism::Laplace, 8.0)] {
+        let plan = certified(epsilon, 16, mechanism, false);
+        let audit = audit(&Subject::Certified(&plan), 4_000, 0.999);
+        assert!(!audit.refuted, "{}", audit.verdict());
+        assert!(audit.verdict().contains("not a proof"));
+        assert_eq!(audit.structural.delta_floor, 0.0);
+    }
+}
+
+#[test]
+fn the_paper_is_refuted() {
+    for (preset, features, floor) in [
+        (Preset::Rdp, 64, 0.72),
+        (Preset::RdpOptimal, 64, 1.0),
+        (Preset::Rdp, 4, 0.06),
+        (Preset::DctDp, 16, 0.26),
+    ] {
+        let plan = paper(preset, features);
+        let audit = audit(&Subject::Paper(&plan), 2_000, 0.95);
+        assert!(audit.refuted && audit.epsilon_lower_bound > 0.2, "{}", audit.verdict());
+        assert!((audit.structural.delta_floor - floor).abs() < 0.01, "{:?}", audit.structural);
+        assert_eq!(audit.structural.epsilon_structural, None);
+        // Sums of Laplace noises are not Laplace noise.
+        assert!(audit.theorem_1.unwrap().iter().any(|fit| fit.distance > 2.0 * fit.critical));
+    }
+}
+
+/// Noise of the plan for twice the budget passes for noise of this one: half the noise, or, what is the
+/// same, a sensitivity of half the true one.
+fn half_the_noise(epsilon: f64, features: usize, feature: Option<usize>) -> PairResult {
+    let (plan, drawn) = (
+        certified(epsilon, features, Mechanism::Laplace, false),
+        certified(2.0 * epsilon, features, Mechanism::Laplace, false),
+    );
+    let ends = [0, CELLS].map(|end| -> Vec<i64> {
+        (0..features).map(|n| if feature.is_none_or(|f| f == n) { end } else { 0 }).collect()
+    });
+    let own = |f| plan.blocks().iter().find(|b| b.features().contains(&f)).unwrap().epsilon();
+    let cells = ends.clone().map(Cells::new);
+    let name = format!("half the noise on {features}, {feature:?}");
+    let mut pair = certified_pair(&plan, &name, feature.map_or(epsilon, own), ends);
+    pair.release = Box::new(move |side, random| {
+        let noisy = drawn.mechanism(&cells[side], random).unwrap();
+        noisy.cells().iter().map(|c| c.unwrap() as f64).collect()
+    });
+    look(&pair, 100_000)
+}
+
+#[test]
+fn half_the_noise_is_found() {
+    assert!(half_the_noise(0.2, 1, None).refuted);
+    assert!(half_the_noise(0.2, 4, None).refuted);
+    // With many features no event of all of them has any power, so single ones are looked at.
+    for feature in [0, 3, 15] {
+        assert!(half_the_noise(8.0, 16, Some(feature)).refuted);
+    }
+}
+
+#[test]
+fn a_feature_without_noise_is_found() {
+    let plan = certified(0.2, 4, Mechanism::Knorm, false);
+    let corners = [vec![0; 4], vec![CELLS; 4]];
+    let cells = corners.clone().map(Cells::new);
+    let pair = Pair {
+        name: "one feature is bare".to_owned(),
+        claimed: 0.2,
+        inputs: corners.clone().map(|c| c.iter().map(|c| *c as f64).collect()),
+        release: Box::new(move |side, random| {
+            let noisy = plan.mechanism(&cells[side], random).unwrap();
+            let mut output: Vec<f64> = noisy.cells().iter().map(|c| c.unwrap() as f64).collect();
+            output[2] = corners[side][2] as f64;
+            output
+        }),
+        looks: Vec::new(),
+    };
+    assert!(look(&pair, 200).refuted);
+}
+
+#[test]
+fn a_ranking_by_the_private_image_is_found() {
+    let mut method = Preset::Rdp.method(Epsilon::new(0.2).unwrap(), 4);
+    method.ranking = Ranking::Amplitude;
+    let plan = Plan::new(Arc::clone(&MODEL), method).unwrap();
+    let audit = audit(&Subject::Paper(&plan), 20_000, 0.95);
+    let pair = &audit.pairs[0];
+    assert!(pair.refuted && pair.name.contains("ranks"), "{}", audit.verdict());
+}
+
+#[test]
+fn noise_made_of_floating_point_logarithms_is_found() {
+    // The textbook's: a uniform number of 53 bits, a logarithm, a sign. Scale 5 for inputs 0 and 1.
+    let float = |random: &mut dyn CryptoRng| {
+        let uniform = ((random.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+        let sign = if random.next_u64() >> 63 == 0 { 5.0 } else { -5.0 };
+        -sign * uniform.ln()
+    };
+    let mut pair = one(0.2, 1, float);
+    pair.name = "floating point".to_owned();
+    let result = look(&pair, 20_000);
+    assert!(result.refuted, "{result:?}");
+}
+
+#[test]
+fn noise_used_twice_is_found() {
+    let twice = |reuse: bool| Pair {
+        name: format!("two releases, reused {reuse}"),
+        claimed: 0.4,
+        inputs: [vec![100.0], vec![-100.0]],
+        release: Box::new(move |side, random: &mut dyn CryptoRng| {
+            let seed = random.next_u64();
+            let noise = |label: &str| discrete_laplace(500, &mut experiment(seed, label)) as f64;
+            let inputs = if side == 0 { [0.0, 100.0] } else { [100.0, 0.0] };
+            let (first, second) = (noise("a"), noise(if reuse { "a" } else { "b" }));
+            vec![inputs[1] + second - inputs[0] - first]
+        }),
+        looks: Vec::new(),
+    };
+    assert!(look(&twice(true), 400).refuted);
+    assert!(!look(&twice(false), 20_000).refuted);
+}
+
+#[test]
+fn options_out_of_range_are_named() {
+    let plan = certified(1.0, 4, Mechanism::Knorm, true);
+    let stop = AtomicBool::new(false);
+    let options = |runs, confidence| Options { runs, confidence, seed: 1, real: Vec::new() };
+    let error = |options| {
+        run(&Subject::Certified(&plan), &options, &Progress::new(&Nobody, &stop))
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(error(options(10, 0.95)).contains("10 runs"));
+    assert!(error(options(usize::MAX, 0.95)).contains("memory"));
+    assert!(error(options(100, 1.0)).contains("confidence"));
+}

@@ -1,0 +1,49 @@
+//! The noise of one chip, before it becomes a picture.
+
+use std::borrow::Cow;
+
+use rand_core::CryptoRng;
+
+use super::{Plan, Ranked};
+use crate::noise::discrete_laplace;
+
+/// A plan with the ranking that it has for one chip: what draws noise.
+pub struct Sampler<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) ranked: Cow<'a, Ranked>,
+}
+
+impl Sampler<'_> {
+    /// Draws `K` and the noise of the coefficients it reaches.
+    pub fn draw<R: CryptoRng + ?Sized>(&self, noise: &mut R) -> (usize, Vec<(usize, f64)>) {
+        let geometric_number = self.plan.law.sample(noise);
+        let scales = &self.ranked.scales;
+        let reached = self.ranked.order.iter().zip(scales.units()).take(geometric_number);
+        let sparse = reached
+            .filter(|(_, units)| **units > 0)
+            .map(|(&k, &units)| (k as usize, discrete_laplace(units, noise) as f64 * scales.grid()))
+            .collect();
+        (geometric_number, sparse)
+    }
+
+    /// Coefficients by rank, with the scales `b_k` of their noise.
+    pub fn ranks(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let Ranked { order, scales } = &*self.ranked;
+        order.iter().enumerate().map(|(rank, &k)| (k as usize, scales.scale(rank)))
+    }
+
+    /// How one unit of each coefficient moves the features: `w_1k, w_2k, ...` by rank.
+    pub fn directions(&self) -> Vec<Vec<f64>> {
+        let (model, features) = (&self.plan.model, self.plan.method.features);
+        let mut directions = vec![vec![0.0; features]; self.ranked.order.len()];
+        for (i, face) in model.eigenfaces().chunks_exact(model.pixels()).take(features).enumerate()
+        {
+            let mut face = face.to_vec();
+            self.plan.transform.forward(&mut face);
+            for (direction, &k) in directions.iter_mut().zip(&self.ranked.order) {
+                direction[i] = face[k as usize];
+            }
+        }
+        directions
+    }
+}
