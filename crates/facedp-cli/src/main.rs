@@ -1,6 +1,7 @@
 //! The program `facedp`.
 
 mod args;
+mod audit;
 mod check;
 mod evaluate;
 mod failure;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Command::Protect(command) => protect::run(&command, &args.output),
         Command::Check(command) => check::run(&command, &args.output),
         Command::Inspect(command) => inspect::run(&command, &args.output),
+        Command::Audit(command) => audit::run(&command, &args.output),
         Command::Plan(command) => plan::run(&command, &args.output),
         Command::Evaluate(command) => evaluate::run(&command, &args.output),
         Command::Train(command) => train::run(&command, &args.output),

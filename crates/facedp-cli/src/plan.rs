@@ -4,14 +4,19 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
+use facedp::certified::Block;
+use facedp::metrics::psnr;
 use facedp::receipt::unit;
-use facedp::{Claim, FeatureModel, Method, PlanReport, Preset, Ranking, Sensitivity};
+use facedp::{
+    CertifiedMethod, CertifiedPlan, Claim, FeatureModel, Method, PlanReport, Preset, Ranking,
+    Sensitivity,
+};
 use serde::Serialize;
 
-use crate::args::{Output, Plan as PlanArgs};
+use crate::args::{MethodName, Output, Plan as PlanArgs};
 use crate::failure::{Failure, say};
-use crate::model;
+use crate::{model, words};
 
 /// One row of the table, one object of the JSON.
 #[derive(Serialize)]
@@ -33,7 +38,15 @@ struct Row {
 
 pub fn run(args: &PlanArgs, output: &Output) -> Result<ExitCode, Failure> {
     let model = model::load(args.parameters.model.as_deref())?;
-    let presets = if args.all { Preset::ALL.to_vec() } else { vec![args.method] };
+    let presets = match args.method {
+        _ if args.all => Preset::ALL.to_vec(),
+        MethodName::Preset(preset) => vec![preset],
+        MethodName::Certified => return certified(args, model, output),
+        MethodName::Steered | MethodName::None => {
+            let problem = anyhow!("{} has no plan: it depends on the photo", args.method);
+            return Err(Failure::usage(problem));
+        }
+    };
     let rows = presets
         .into_iter()
         .map(|preset| row(&model, args.parameters.resolve(preset, model.features())?))
@@ -69,6 +82,84 @@ fn row(model: &Arc<FeatureModel>, method: Method) -> Result<Row, Failure> {
         claim: plan.claim(),
         model_sha256: model.hash().to_owned(),
     })
+}
+
+/// What `certified` will do.
+#[derive(Serialize)]
+struct Certified {
+    method: &'static str,
+    #[serde(flatten)]
+    parameters: CertifiedMethod,
+    budget_spent: f64,
+    blocks: Vec<Shared>,
+    /// Features that get no budget: they are released as what is public of faces.
+    unreleased: usize,
+    psnr_of_expected_mse: Option<f64>,
+    /// What replacing all features by what is public of faces would give.
+    psnr_without_features: Option<f64>,
+    seconds: f64,
+    claim: Claim,
+    model_sha256: String,
+}
+
+/// Features that share noise.
+#[derive(Serialize)]
+struct Shared {
+    features: usize,
+    epsilon: f64,
+}
+
+fn certified(
+    args: &PlanArgs,
+    model: Arc<FeatureModel>,
+    output: &Output,
+) -> Result<ExitCode, Failure> {
+    let start = Instant::now();
+    let method = args.parameters.certified(model.features())?;
+    let plan = CertifiedPlan::new(Arc::clone(&model), method).map_err(Failure::usage)?;
+    let shared =
+        |block: &Block| Shared { features: block.features().len(), epsilon: block.epsilon() };
+    let mse = |energy: f64| psnr(energy / model.pixels() as f64, 255.0);
+    let row = Certified {
+        method: "certified",
+        parameters: method,
+        budget_spent: plan.spent(),
+        blocks: plan.blocks().iter().map(shared).collect(),
+        unreleased: plan.noise().iter().filter(|noise| noise.is_infinite()).count(),
+        psnr_of_expected_mse: mse(plan.errors().iter().sum()),
+        psnr_without_features: mse(plan.spreads().iter().sum()),
+        seconds: start.elapsed().as_secs_f64(),
+        claim: Claim::EpsDpFeatures,
+        model_sha256: model.hash().to_owned(),
+    };
+    if output.json {
+        say(serde_json::to_string_pretty(&row).context("JSON")?)?;
+    } else if !output.quiet {
+        let decibels = |value: Option<f64>| words::decibels(value, "infinite");
+        let blocks = row.blocks.iter().map(|b| format!("{} at {:.4}", b.features, b.epsilon));
+        let lines = [
+            ("method", format!("certified, {} noise", words::mechanism(method.mechanism))),
+            ("features", method.features.to_string()),
+            (
+                "epsilon",
+                format!("{} (pure differential privacy, of the features)", method.epsilon.get()),
+            ),
+            ("budget_spent", format!("{:.10}", row.budget_spent)),
+            ("blocks", blocks.collect::<Vec<_>>().join(", ")),
+            (
+                "unreleased",
+                format!("{} features, released as what is public of faces", row.unreleased),
+            ),
+            ("psnr_of_expected_mse", decibels(row.psnr_of_expected_mse)),
+            ("psnr_without_features", decibels(row.psnr_without_features)),
+            ("seconds", format!("{:.3}", row.seconds)),
+            ("claim", row.claim.in_words().to_owned()),
+        ];
+        let lines: Vec<String> =
+            lines.iter().map(|(name, value)| format!("{name:<22} {value}")).collect();
+        say(lines.join("\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What stands where a value depends on the photo.

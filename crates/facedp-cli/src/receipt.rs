@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use facedp::{CertifiedMethod, Mechanism, Randomness};
+use facedp::{CertifiedMethod, Randomness};
 use facedp_engine::{Certificate, Course, Distance, FaceRecord, Goal, Receipt, Terms, Verdict};
 
 use crate::args::{Output, Receipt as Command};
@@ -50,12 +50,9 @@ fn explain(receipt: &Receipt) -> String {
         }
         Terms::Certified(terms) => {
             let CertifiedMethod { features, mechanism, epsilon, .. } = terms.method.method;
-            let noise = match mechanism {
-                Mechanism::Knorm => "K-norm noise",
-                Mechanism::Laplace => "Laplace noise",
-            };
+            let noise = words::mechanism(mechanism);
             let epsilon = format!("{} a face ({})", epsilon.get(), terms.epsilon_unit);
-            (format!("certified, {noise} on {features} features"), epsilon)
+            (format!("certified, {noise} noise on {features} features"), epsilon)
         }
         Terms::Steered(terms) => {
             let steering = &terms.method.steering;

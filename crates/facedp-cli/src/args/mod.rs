@@ -1,5 +1,6 @@
 //! The command line.
 
+mod audit;
 mod evaluate;
 mod method;
 mod parsers;
@@ -11,11 +12,12 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use facedp::Preset;
 use facedp_eval::dataset::Half;
 
+pub use audit::Audit;
 pub use evaluate::{Evaluate, Images, SteeredArgs};
 pub use method::MethodArgs;
 pub use protect::{GoalName, MethodName, Protect, RunArgs, SteerArgs, StrengthName, Switch};
 
-use parsers::{names, share};
+use parsers::{method_names, share};
 
 /// Add ranked differential privacy noise to the faces in photos before they are published.
 ///
@@ -62,6 +64,7 @@ pub enum Command {
     Check(Check),
     Inspect(Inspect),
     Plan(Plan),
+    Audit(Audit),
     Train(Train),
     Evaluate(Evaluate),
     #[command(subcommand)]
@@ -167,9 +170,9 @@ pub struct Plan {
     #[arg(long, conflicts_with_all = ["method", "basis", "ranking", "levels", "significance", "eta"])]
     pub all: bool,
     /// How the noise is spread
-    #[arg(long, default_value_t = Preset::RdpOptimal, value_parser = names::<Preset>(Preset::NAMES),
+    #[arg(long, default_value_t = MethodName::Preset(Preset::RdpOptimal), value_parser = method_names(),
           help_heading = "Method")]
-    pub method: Preset,
+    pub method: MethodName,
     #[command(flatten)]
     pub parameters: MethodArgs,
 }

@@ -6,22 +6,20 @@ mod steered;
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 
 use anyhow::{Context, anyhow};
 use facedp::Preset;
 use facedp_eval::journal::Earlier;
-use facedp_eval::progress::{Progress, Watch};
+use facedp_eval::progress::Progress;
 use facedp_eval::results::{Results, Skipped};
 use facedp_eval::run::{Options, run as evaluate};
 use facedp_eval::{Error, attacks};
-use indicatif::ProgressBar;
 use serde_json::json;
 
 use crate::args::{Evaluate, Images, Output};
 use crate::failure::{Failure, complain, say};
-use crate::{model, progress, words};
+use crate::progress::Bar;
+use crate::{model, words};
 
 pub fn run(args: &Evaluate, output: &Output) -> Result<ExitCode, Failure> {
     let pool = rayon::ThreadPoolBuilder::new()
@@ -49,7 +47,7 @@ fn report(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, F
     let foreign = foreign::open(&args.foreign)?;
     let earlier = args.earlier();
     let stop = words::stop_on_signal("stopping; press Ctrl-C again to stop at once")?;
-    let bar = Bar { output, bar: Mutex::new(ProgressBar::hidden()) };
+    let bar = Bar::new(output);
     let progress = Progress::new(&bar, &stop);
     let done = evaluate(&args.data, folder, &model, &options, foreign, earlier, &progress);
     bar.clear();
@@ -140,28 +138,4 @@ fn describe(results: &Results, folder: &Path) -> String {
         about.recognition_images,
         folder.join("report.html").display(),
     )
-}
-
-/// Shows how far a run is.
-struct Bar<'a> {
-    output: &'a Output,
-    bar: Mutex<ProgressBar>,
-}
-
-impl Bar<'_> {
-    fn clear(&self) {
-        self.bar.lock().unwrap_or_else(PoisonError::into_inner).finish_and_clear();
-    }
-}
-
-impl Watch for Bar<'_> {
-    fn begin(&self, what: &str, steps: usize) {
-        self.clear();
-        let bar = progress::bar(steps, what.to_owned(), self.output);
-        *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = bar;
-    }
-
-    fn step(&self) {
-        self.bar.lock().unwrap_or_else(PoisonError::into_inner).inc(1);
-    }
 }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Mutex;
 
 use anyhow::{Context, anyhow};
 use facedp_engine::{Steering, Strength, Tuning};
@@ -10,7 +9,6 @@ use facedp_eval::attacks;
 use facedp_eval::progress::Progress;
 use facedp_eval::results::Estimate;
 use facedp_eval::steering::{Options, SteeringResults, in_words, run as evaluate};
-use indicatif::ProgressBar;
 
 use super::{Bar, complain_of, foreign, unless_stopped};
 use crate::args::{Evaluate, Output, SteeredArgs, Switch};
@@ -37,7 +35,7 @@ pub fn run(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, 
     };
     let foreign = foreign::open(&args.foreign)?;
     let stop = words::stop_on_signal("stopping; press Ctrl-C again to stop at once")?;
-    let bar = Bar { output, bar: Mutex::new(ProgressBar::hidden()) };
+    let bar = Bar::new(output);
     let progress = Progress::new(&bar, &stop);
     let done = evaluate(&args.data, folder, &model, &options, foreign, args.earlier(), &progress);
     bar.clear();

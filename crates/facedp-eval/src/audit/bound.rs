@@ -4,17 +4,72 @@
 //! bound of the one and an upper bound of the other (Clopper and Pearson 1934, which never fall short
 //! of their confidence) bound epsilon from below.
 
-use statrs::function::beta::inv_beta_reg;
+//!
+//! statrs 0.19 has the quantiles of the beta law that usually serve here; for some counts its search does
+//! not end. Tails of the binomial law are short sums, so they are summed.
 
 /// A lower bound of a probability of which `hits` of `n` trials were hits, wrong with a chance of at
-/// most `alpha`.
+/// most `alpha`: where so many hits or more would have just that chance.
 pub fn at_least(hits: u64, n: u64, alpha: f64) -> f64 {
-    if hits == 0 { 0.0 } else { inv_beta_reg(hits as f64, (n - hits + 1) as f64, alpha) }
+    if hits == 0 {
+        return 0.0;
+    }
+    let (mut low, mut high) = (0.0, hits as f64 / n as f64);
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if tail(hits, n, middle) < alpha { low = middle } else { high = middle }
+    }
+    low
 }
 
 /// An upper bound, likewise.
 pub fn at_most(hits: u64, n: u64, alpha: f64) -> f64 {
-    if hits == n { 1.0 } else { inv_beta_reg((hits + 1) as f64, (n - hits) as f64, 1.0 - alpha) }
+    1.0 - at_least(n - hits, n, alpha)
+}
+
+/// `Pr[at least that many hits in n trials]` of a probability of at most `hits / n`.
+fn tail(hits: u64, n: u64, probability: f64) -> f64 {
+    if probability <= 0.0 || probability >= 1.0 {
+        return f64::from(probability >= 1.0);
+    }
+    let (k, count) = (hits as f64, n as f64);
+    let ways = ln_factorial(count) - ln_factorial(k) - ln_factorial(count - k);
+    let first = ways + k * probability.ln() + (count - k) * (-probability).ln_1p();
+    let odds = probability / (1.0 - probability);
+    let (mut term, mut sum, mut at) = (1.0, 1.0, k);
+    while at < count && term > 1e-17 * sum {
+        term *= (count - at) / (at + 1.0) * odds;
+        sum += term;
+        at += 1.0;
+    }
+    (first + sum.ln()).exp()
+}
+
+/// `ln n!`, by Stirling's series where it is exact to the last bits.
+fn ln_factorial(n: f64) -> f64 {
+    if n < 32.0 {
+        return (2..=n as u32).map(|k| f64::from(k).ln()).sum();
+    }
+    let inverse = 1.0 / n;
+    let series =
+        inverse * (1.0 / 12.0 - inverse.powi(2) * (1.0 / 360.0 - inverse.powi(2) / 1260.0));
+    n * n.ln() - n + 0.5 * (std::f64::consts::TAU * n).ln() + series
+}
+
+/// About the bound of [`epsilon`], in no time: to choose among many events.
+pub fn promise(hits: [u64; 2], n: u64, alpha: f64) -> f64 {
+    let square = -2.0 * (alpha / 2.0).ln();
+    let count = n as f64;
+    // Wilson's intervals.
+    let ends = |hits: u64| {
+        let share = hits as f64 / count;
+        let centre = share + square / (2.0 * count);
+        let half =
+            (square * (share * (1.0 - share) / count + square / (4.0 * count * count))).sqrt();
+        [centre - half, centre + half].map(|end| end / (1.0 + square / count))
+    };
+    let ([low, _], [_, high]) = (ends(hits[0]), ends(hits[1]));
+    if low > 0.0 { (low / high).ln() } else { f64::NEG_INFINITY }
 }
 
 /// A lower bound of epsilon from the hits of an event on either side, in `n` runs each: wrong with a
@@ -29,21 +84,25 @@ pub fn epsilon(hits: [u64; 2], n: u64, alpha: f64) -> f64 {
 pub fn attainable(claimed: f64, n: u64, alpha: f64) -> f64 {
     let hits = |probability: f64| (probability * n as f64).round() as u64;
     // All outputs below a point between both inputs.
-    let bound = |share: f64| {
+    let event = |n: u32| {
+        let share = f64::from(n) / 50.0;
         let (low, high) = ((-claimed * share).exp(), (-claimed * (1.0 - share)).exp());
-        epsilon([hits(1.0 - 0.5 * low), hits(0.5 * high)], n, alpha)
+        [hits(1.0 - 0.5 * low), hits(0.5 * high)]
     };
-    (0..=50).map(|n| bound(f64::from(n) / 50.0)).fold(0.0, f64::max)
+    let promise = |hits: &[u64; 2]| promise(*hits, n, alpha);
+    let best = (0..=50).map(event).max_by(|a, b| promise(a).total_cmp(&promise(b)));
+    best.map_or(0.0, |hits| epsilon(hits, n, alpha))
 }
 
 /// The least number of runs a side at which an event of these rates would refute a claim, half of the
-/// runs being spent on choosing the event; none if it never does.
-pub fn runs_needed(rates: [f64; 2], claimed: f64, alpha: f64) -> Option<u64> {
+/// runs being spent on choosing the event; none if that is more than `most`.
+pub fn runs_needed(rates: [f64; 2], claimed: f64, most: u64, alpha: f64) -> Option<u64> {
     let refutes = |n: u64| {
         let hits = rates.map(|rate| (rate * n as f64).round() as u64);
         epsilon(hits, n, alpha) > claimed
     };
-    let enough = (2..40).map(|bits| 1u64 << bits).find(|n| refutes(*n))?;
+    let doubled = (2..40).map(|bits| 1u64 << bits).take_while(|n| *n < 2 * most);
+    let enough = doubled.into_iter().find(|n| refutes(*n))?;
     let (mut low, mut high) = (enough / 2, enough);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
@@ -82,8 +141,8 @@ mod tests {
     #[test]
     fn few_runs_refute_what_is_plainly_wrong() {
         assert!(epsilon([7, 0], 7, 0.05) > 0.2 && epsilon([6, 0], 6, 0.05) < 0.2);
-        assert_eq!(runs_needed([1.0, 0.0], 0.2, 0.05), Some(14));
-        assert_eq!(runs_needed([0.5, 0.5], 0.2, 0.05), None);
+        assert_eq!(runs_needed([1.0, 0.0], 0.2, 1000, 0.05), Some(14));
+        assert_eq!(runs_needed([0.5, 0.5], 0.2, 1000, 0.05), None);
         let attainable = [1e4, 1e5, 1e6].map(|n| attainable(0.2, n as u64, 0.05));
         assert!((attainable[0] - 0.157).abs() < 0.01 && (attainable[2] - 0.196).abs() < 2e-3);
     }

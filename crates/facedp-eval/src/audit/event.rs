@@ -75,10 +75,10 @@ pub(super) fn choose(first: &Looks, second: &Looks, alpha: f64) -> Option<Event>
 fn best_head(order: &[usize], counts: [&[u64]; 2], alpha: f64) -> (f64, usize) {
     let n: u64 = counts[0].iter().sum();
     let mut hits = [0, 0];
-    let mut best = (-1.0, 0);
+    let mut best = (f64::NEG_INFINITY, 0);
     for (head, bin) in order.iter().enumerate() {
         hits = [hits[0] + counts[0][*bin], hits[1] + counts[1][*bin]];
-        let score = bound::epsilon(hits, n, alpha);
+        let score = bound::promise(hits, n, alpha);
         if score > best.0 {
             best = (score, head + 1);
         }

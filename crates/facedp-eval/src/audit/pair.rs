@@ -109,7 +109,7 @@ impl Pair<'_> {
             epsilon_lower_bound: bound,
             attainable: bound::attainable(self.claimed, n, effort.alpha),
             refuted: bound > self.claimed,
-            runs_needed: bound::runs_needed(rates, self.claimed, effort.alpha)
+            runs_needed: bound::runs_needed(rates, self.claimed, n, effort.alpha)
                 .filter(|_| bound > self.claimed),
         })
     }

@@ -95,6 +95,8 @@ pub struct CertifiedPlan {
     exponent: u32,
     /// Variance of each feature's noise; infinite if it gets no budget.
     noise: Vec<f64>,
+    /// Variance of each feature over people, which is public.
+    spreads: Vec<f64>,
     /// What is left of each noisy feature after shrinking.
     kept: Vec<f64>,
     /// Expected squared error of each feature before it is cut to its box.
@@ -186,7 +188,7 @@ impl CertifiedPlan {
             false => spreads[n],
         };
         let errors = (0..wanted).map(error).collect();
-        Ok(Self { method, model, grid, blocks, exponent, noise, kept, errors })
+        Ok(Self { method, model, grid, blocks, exponent, noise, spreads, kept, errors })
     }
 
     /// Draws noisy features: the only step that sees features of a face.
@@ -252,6 +254,11 @@ impl CertifiedPlan {
     /// released at all.
     pub fn noise(&self) -> &[f64] {
         &self.noise
+    }
+
+    /// Variance of each feature over the people that the model was trained on.
+    pub fn spreads(&self) -> &[f64] {
+        &self.spreads
     }
 
     /// Mean squared error of the chip that is expected of a face from the public prior, before features

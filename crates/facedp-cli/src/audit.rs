@@ -1,0 +1,131 @@
+//! `facedp audit`: trying to refute what is claimed of a method.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use facedp::{CertifiedPlan, FeatureModel, Plan};
+use facedp_eval::audit::{Audit, Options, PairResult, Subject, real_pairs, run as audit};
+use facedp_eval::progress::Progress;
+
+use crate::args::{Audit as Args, MethodName, Output};
+use crate::failure::{Failure, complain, say};
+use crate::progress::Bar;
+use crate::{model, words};
+
+/// Pairs of people of a data folder.
+const PAIRS: usize = 4;
+
+pub fn run(args: &Args, output: &Output) -> Result<ExitCode, Failure> {
+    let model = model::load(args.parameters.model.as_deref())?;
+    let stop = words::stop_on_signal("stopping; press Ctrl-C again to stop at once")?;
+    let bar = Bar::new(output);
+    let progress = Progress::new(&bar, &stop);
+    let done = look(args, &model, &progress);
+    bar.clear();
+    let found = match done {
+        Err(Failed::Audit(facedp_eval::Error::Stopped)) => {
+            complain("interrupted");
+            return Ok(ExitCode::from(130));
+        }
+        Err(Failed::Audit(
+            error @ (facedp_eval::Error::Runs { .. } | facedp_eval::Error::Confidence { .. }),
+        )) => {
+            return Err(Failure::usage(error));
+        }
+        Err(Failed::Audit(error)) => return Err(error.into()),
+        Err(Failed::Other(failure)) => return Err(failure),
+        Ok(found) => found,
+    };
+    if output.json {
+        let mut line = serde_json::to_value(&found).context("JSON")?;
+        line["verdict"] = found.verdict().into();
+        say(line)?;
+    } else if !output.quiet {
+        say(describe(&found))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What ended an audit.
+enum Failed {
+    Audit(facedp_eval::Error),
+    Other(Failure),
+}
+
+impl From<facedp_eval::Error> for Failed {
+    fn from(error: facedp_eval::Error) -> Self {
+        Failed::Audit(error)
+    }
+}
+
+impl From<Failure> for Failed {
+    fn from(failure: Failure) -> Self {
+        Failed::Other(failure)
+    }
+}
+
+fn look(args: &Args, model: &Arc<FeatureModel>, progress: &Progress<'_>) -> Result<Audit, Failed> {
+    let real = |features: usize| match &args.data {
+        Some(data) => real_pairs(data, model, features, PAIRS, args.seed, progress),
+        None => Ok(Vec::new()),
+    };
+    let options = |features: usize| {
+        let (runs, confidence, seed) = (args.runs, args.confidence, args.seed);
+        real(features).map(|real| Options { runs, confidence, seed, real })
+    };
+    match args.method {
+        MethodName::Preset(preset) => {
+            let method = args.parameters.resolve(preset, model.features())?;
+            let plan = Plan::new(Arc::clone(model), method).map_err(Failure::usage)?;
+            let options = options(plan.method().features)?;
+            Ok(audit(&Subject::Paper(&plan), &options, progress)?)
+        }
+        MethodName::Certified => {
+            let method = args.parameters.certified(model.features())?;
+            let plan = CertifiedPlan::new(Arc::clone(model), method).map_err(Failure::usage)?;
+            let options = options(plan.method().features)?;
+            Ok(audit(&Subject::Certified(&plan), &options, progress)?)
+        }
+        MethodName::Steered | MethodName::None => Err(Failed::Other(Failure::usage(anyhow!(
+            "{} claims no epsilon, so that there is nothing to refute: `facedp evaluate --steered` says \
+             what recognisers make of it",
+            args.method
+        )))),
+    }
+}
+
+fn describe(audit: &Audit) -> String {
+    let Audit { method, epsilon, features, runs, confidence, structural, .. } = audit;
+    let mut lines = vec![
+        format!("method                {method}, {features} features, epsilon {epsilon}"),
+        format!("runs                  {runs} a side and pair, confidence {confidence}"),
+        format!("delta_floor           {:.4}", structural.delta_floor),
+        format!(
+            "epsilon_structural    {}",
+            structural.epsilon_structural.map_or("infinite".to_owned(), |e| format!("{e:.9}"))
+        ),
+        format!(
+            "epsilon_lower_bound   {:.4} ({:.4} attainable)",
+            audit.epsilon_lower_bound, audit.attainable
+        ),
+    ];
+    lines.push(
+        "pair                                         claimed   at least attainable  hits"
+            .to_owned(),
+    );
+    for pair in &audit.pairs {
+        let PairResult {
+            name, claimed, epsilon_lower_bound, attainable, hits, counted, look, ..
+        } = pair;
+        let mark = if pair.refuted { "  refuted" } else { "" };
+        let needed = pair.runs_needed.map_or(String::new(), |n| format!(", {n} runs are enough"));
+        lines.push(format!(
+            "{name:<44} {claimed:>7.4} {epsilon_lower_bound:>10.4} {attainable:>10.4}  {} and {} of \
+             {counted} by {look}{mark}{needed}",
+            hits[0], hits[1]
+        ));
+    }
+    lines.push(audit.verdict());
+    lines.join("\n")
+}

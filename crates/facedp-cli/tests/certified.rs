@@ -1,0 +1,141 @@
+//! `--method certified` and `facedp audit`, as a user meets them.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use image::{DynamicImage, GenericImage};
+use support::{facedp, facedp_json};
+
+const CERTIFIED: [&str; 4] = ["--method", "certified", "--epsilon", "4"];
+
+fn example(name: &str) -> DynamicImage {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    image::open(Path::new(folder).join(name)).unwrap()
+}
+
+/// A photo with one face, another with two beside each other, a third with two that overlap.
+fn photos() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let face = example("photos/collins.jpg");
+    face.save(folder.path().join("one.png")).unwrap();
+    let (width, height) = (face.width(), face.height());
+    for (name, apart) in [("two.png", width), ("close.png", width / 5)] {
+        let mut both = DynamicImage::new_rgb8(width + apart, height);
+        both.copy_from(&face, apart, 0).unwrap();
+        // The left one ends before the face of the right one begins.
+        let left = if apart == width {
+            face.clone()
+        } else {
+            face.crop_imm(0, 0, width / 2 + apart / 2, height)
+        };
+        both.copy_from(&left, 0, 0).unwrap();
+        both.save(folder.path().join(name)).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn faces_get_drawn_features_and_the_claim_says_which() {
+    let folder = photos();
+    let path = folder.path();
+    let args = ["protect", "one.png", "two.png", "-o", "out", "--receipt", "--features", "16"];
+    let lines = facedp_json(path, &[&args[..], &CERTIFIED].concat());
+    let summary = &lines[2]["summary"];
+    assert_eq!(summary["claim"], "eps-dp-features");
+    assert_eq!((&summary["epsilon"], &summary["faces"]), (&4.0.into(), &3.into()));
+    assert_eq!(summary["randomness"], "system");
+
+    let receipt = fs::read_to_string(path.join("out.receipts/two.png.json")).unwrap();
+    let receipt: serde_json::Value = serde_json::from_str(&receipt).unwrap();
+    let public = &receipt["public"];
+    assert_eq!(public["claim"], "eps-dp-features");
+    assert_eq!(public["method"]["preset"], "certified");
+    assert!(public["epsilon_spent"].as_f64().unwrap() <= 4.0);
+    assert!(public["neighbours"].as_str().unwrap().contains("features of one face"));
+    let faces = receipt["private"]["faces"].as_array().unwrap();
+    assert_eq!(faces.len(), 2);
+    for face in faces {
+        let features = face["certified"]["noisy_features"].as_array().unwrap();
+        assert_eq!(features.len(), 16);
+        assert!(face["certified"]["residual"].as_f64().unwrap() < 500.0, "{face}");
+    }
+    assert_ne!(faces[0]["certified"]["noisy_features"], faces[1]["certified"]["noisy_features"]);
+    let shown = facedp(path, &["receipt", "show", "out.receipts/one.png.json"]).stdout;
+    for words in
+        ["certified, K-norm noise on 16 features", "neighbours", "provided", "fresh entropy"]
+    {
+        assert!(shown.contains(words), "{shown}");
+    }
+}
+
+/// Fresh entropy each time, unless a key or a seed is named; a seed claims nothing.
+#[test]
+fn noise_is_fresh_unless_asked_otherwise() {
+    let folder = photos();
+    let path = folder.path();
+    assert_eq!(facedp(path, &["key", "new", "my.key"]).code, 0);
+    let released = |more: &[&str]| {
+        let args = ["protect", "one.png", "-o", "out", "--force"];
+        let args = [&args[..], &CERTIFIED, &["--features", "4", "--no-check"], more].concat();
+        let lines = facedp_json(path, &args);
+        (lines[1]["summary"]["claim"].clone(), fs::read(path.join("out/one.png")).unwrap())
+    };
+    let (claim, first) = released(&[]);
+    assert_eq!(claim, "eps-dp-features");
+    assert_ne!(released(&[]).1, first);
+    let (claim, keyed) = released(&["--key", "my.key"]);
+    assert_eq!(claim, "eps-dp-features");
+    assert_eq!(released(&["--key", "my.key"]).1, keyed);
+    let (claim, seeded) = released(&["--seed", "1"]);
+    assert_eq!(claim, "none");
+    assert_eq!(released(&["--seed", "1"]).1, seeded);
+}
+
+#[test]
+fn what_cannot_be_certified_is_said() {
+    let folder = photos();
+    let path = folder.path();
+    for (file, more, code, words) in [
+        ("one.png", &["--keep-metadata"][..], 2, &["cannot keep metadata", "--keep-metadata"][..]),
+        ("close.png", &[], 1, &["faces 1 and 2 overlap", "--faces"]),
+        ("one.png", &["--box", "10,300,5,6"], 1, &["face 2 is too small", "64 features"]),
+        ("one.png", &["--mechanism", "gauss"], 2, &["knorm", "laplace"]),
+        ("one.png", &["--strength", "high"], 2, &["--strength is for --method steered"]),
+        ("one.png", &["--geometric-p", "0.1"], 2, &["--geometric-p", "certified"]),
+    ] {
+        let args = [&["protect", file, "-o", "out"], &CERTIFIED[..], more].concat();
+        let outcome = facedp(path, &args);
+        assert_eq!(outcome.code, code, "{file} {more:?}: {}", outcome.stderr);
+        for word in words {
+            assert!(outcome.stderr.contains(word), "{file} {more:?}: {}", outcome.stderr);
+        }
+        assert!(!path.join("out").join(file).exists());
+    }
+}
+
+#[test]
+fn audits_say_what_they_found_and_what_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let wrong = facedp(path, &["audit", "--method", "rdp-optimal", "--runs", "1000"]);
+    assert_eq!(wrong.code, 0);
+    for words in
+        ["delta_floor           1.0000", "epsilon_structural    infinite", "refuted: epsilon 0.2"]
+    {
+        assert!(wrong.stdout.contains(words), "{}", wrong.stdout);
+    }
+    let args = ["audit", "--epsilon", "1", "--features", "4", "--runs", "2000"];
+    let lines = facedp_json(path, &args);
+    assert_eq!(lines[0]["refuted"], false);
+    assert!(lines[0]["verdict"].as_str().unwrap().contains("not a proof"));
+    assert_eq!(facedp_json(path, &args), lines);
+    let plan = facedp(path, &["plan", "--method", "certified", "--epsilon", "64"]);
+    assert!(
+        plan.stdout.contains("K-norm") && plan.stdout.contains("unreleased"),
+        "{}",
+        plan.stdout
+    );
+}
