@@ -1,11 +1,16 @@
 //! `facedp receipt`: receipts, explained.
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
 use facedp::{CertifiedMethod, Randomness};
 use facedp_engine::{Certificate, Course, Distance, FaceRecord, Goal, Receipt, Terms, Verdict};
+
+use facedp_engine::ledger::{Ledger, Total, totals};
+use facedp_engine::{Limits, Photo, files};
+use serde_json::json;
 
 use crate::args::{Output, Receipt as Command};
 use crate::failure::{Failure, say};
@@ -21,8 +26,65 @@ pub fn run(command: &Command, output: &Output) -> Result<ExitCode, Failure> {
             say(serde_json::to_string(&read(receipt)?).context("JSON")?)?;
         }
         Command::Show { receipt } => say(explain(&read(receipt)?))?,
+        Command::Total { photos, ledger } => return total(photos, ledger.as_deref(), output),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What was spent on photos.
+fn total(photos: &[PathBuf], ledger: Option<&Path>, output: &Output) -> Result<ExitCode, Failure> {
+    let path = ledger.map_or_else(Ledger::usual_path, |path| Ok(path.to_owned()))?;
+    let totals = match path.exists() || ledger.is_some() {
+        true => totals(&Ledger::read(&path)?),
+        // Nothing was released yet.
+        false => Vec::new(),
+    };
+    let mut names = Vec::new();
+    for photo in photos {
+        let limits = Limits::default();
+        let digest = Photo::decode(&files::read(photo, limits.file_bytes)?, &limits);
+        let digest = digest.with_context(|| photo.display().to_string())?.digest();
+        names.push((photo.display().to_string(), hexadecimal(&digest)));
+    }
+    if photos.is_empty() {
+        let mut seen = HashSet::new();
+        let hashes = totals.iter().map(|(photo, ..)| photo).filter(|photo| seen.insert(*photo));
+        names.extend(hashes.map(|hash| (hash.clone(), hash.clone())));
+    }
+    let mut lines = Vec::new();
+    for (name, hash) in names {
+        let known: Vec<_> = totals.iter().filter(|(photo, ..)| *photo == hash).collect();
+        for (_, claim, Total { releases, epsilon }) in &known {
+            lines.push(match output.json {
+                true => json!({
+                    "photo": name, "claim": claim, "releases": releases, "epsilon": epsilon,
+                })
+                .to_string(),
+                false => {
+                    let claim = claim.in_words().split(':').next().unwrap_or_default();
+                    let releases = words::count(*releases, "release");
+                    format!("{name}  {releases}, epsilon {epsilon} for each face ({claim})")
+                }
+            });
+        }
+        if known.is_empty() {
+            lines.push(match output.json {
+                true => json!({ "photo": name, "releases": 0, "epsilon": 0.0 }).to_string(),
+                false => format!("{name}  no release in this ledger"),
+            });
+        }
+    }
+    if lines.is_empty() && !output.json {
+        lines.push(format!("no release in {}", path.display()));
+    }
+    if !output.quiet && !lines.is_empty() {
+        say(lines.join("\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn read(path: &Path) -> anyhow::Result<Receipt> {

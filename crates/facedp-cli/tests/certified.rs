@@ -116,6 +116,42 @@ fn what_cannot_be_certified_is_said() {
     }
 }
 
+/// Fresh noise adds up over releases, and that is said; repeatable noise costs once.
+#[test]
+fn the_ledger_adds_up() {
+    let folder = photos();
+    let path = folder.path();
+    assert_eq!(facedp(path, &["key", "new", "my.key"]).code, 0);
+    let release = |more: &[&str]| {
+        let args = ["protect", "one.png", "-o", "out", "--force", "--no-check", "--features", "4"];
+        let outcome = facedp(path, &[&args[..], &CERTIFIED, &["--ledger", "spent"], more].concat());
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        outcome.stderr
+    };
+    assert_eq!(release(&[]), "");
+    let words = "released before: one.png: 2 releases now, epsilon 8 in all";
+    let said = release(&[]);
+    assert!(said.contains(words), "{said}");
+    assert!(release(&["--key", "my.key"]).contains("3 releases now, epsilon 12"));
+    assert!(release(&["--key", "my.key"]).contains("3 releases now, epsilon 12"));
+    // Seeded noise claims nothing, so that there is nothing to add.
+    assert_eq!(release(&["--seed", "1"]), "");
+    let total =
+        facedp(path, &["receipt", "total", "one.png", "two.png", "--ledger", "spent"]).stdout;
+    assert!(
+        total.contains("one.png  3 releases, epsilon 12 for each face (eps-dp-features)"),
+        "{total}"
+    );
+    assert!(total.contains("two.png  no release in this ledger"), "{total}");
+    let lines = facedp_json(path, &["receipt", "total", "--ledger", "spent"]);
+    assert_eq!((lines.len(), &lines[0]["epsilon"]), (1, &12.0.into()));
+    fs::write(path.join("spent"), "x").unwrap();
+    let damaged = facedp(path, &["receipt", "total", "--ledger", "spent"]);
+    assert!(damaged.code == 1 && damaged.stderr.contains("line 1"), "{}", damaged.stderr);
+    let steered = ["protect", "one.png", "-o", "o", "--method", "steered", "--ledger", "spent"];
+    assert!(facedp(path, &steered).stderr.contains("--ledger adds up budgets"));
+}
+
 #[test]
 fn audits_say_what_they_found_and_what_not() {
     let folder = tempfile::tempdir().unwrap();

@@ -294,9 +294,16 @@ fn links_in_the_docs_lead_somewhere() {
 #[test]
 fn help_texts_are_as_recorded() {
     let folder = workshop();
-    for command in
-        [&[][..], &["protect"], &["check"], &["inspect"], &["plan"], &["train"], &["evaluate"]]
-    {
+    for command in [
+        &[][..],
+        &["protect"],
+        &["check"],
+        &["inspect"],
+        &["plan"],
+        &["audit"],
+        &["train"],
+        &["evaluate"],
+    ] {
         let outcome = facedp(folder.path(), &[command, &["--help"]].concat());
         assert_eq!(outcome.code, 0);
         let name = command.first().unwrap_or(&"facedp");

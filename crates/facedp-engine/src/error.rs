@@ -166,8 +166,16 @@ pub enum Error {
         /// What is wrong, and what to do.
         problem: String,
     },
+    /// A ledger that cannot be used.
+    #[error("ledger {}: {problem}", path.display())]
+    Ledger {
+        /// Where it is.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
     /// There is no place for the user's key.
-    #[error("no folder for the user's configuration is known: name a key file with --key")]
+    #[error("no folder for the user's configuration is known: name a file with --key, or --ledger")]
     NoHome,
     /// A result that may not be written.
     #[error("{0}")]

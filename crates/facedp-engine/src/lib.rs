@@ -27,6 +27,7 @@ mod eyes;
 pub mod files;
 mod gate;
 mod key;
+pub mod ledger;
 pub mod lift;
 mod options;
 mod outcome;

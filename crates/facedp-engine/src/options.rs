@@ -1,5 +1,7 @@
 //! What an engine does, and how.
 
+use std::path::PathBuf;
+
 use facedp::{CertifiedPlan, Plan};
 
 use crate::eyes::{Faces, MIN_SCORE};
@@ -74,6 +76,8 @@ pub struct Options {
     pub measure: bool,
     /// Make receipts.
     pub receipt: bool,
+    /// Where releases that claim something are written down.
+    pub ledger: Option<PathBuf>,
     /// How much is read.
     pub limits: Limits,
 }
@@ -87,6 +91,7 @@ impl Default for Options {
             check: true,
             measure: true,
             receipt: false,
+            ledger: None,
             limits: Limits::default(),
         }
     }

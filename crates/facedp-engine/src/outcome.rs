@@ -4,6 +4,7 @@ use facedp::Quality;
 use serde::Serialize;
 
 use crate::eyes::{Spot, Verdict};
+use crate::ledger::Total;
 use crate::photo::Format;
 use crate::receipt::{Course, Receipt};
 
@@ -26,6 +27,9 @@ pub struct Protected {
     pub stripped: Vec<String>,
     /// What else differs from the source.
     pub notes: Vec<String>,
+    /// What the photo has cost over all releases that the ledger knows, this one included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<Total>,
     /// Time that it took, from decoding to the last look.
     pub seconds: f64,
     /// Written apart from the photo.

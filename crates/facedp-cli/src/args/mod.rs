@@ -81,6 +81,14 @@ pub enum Receipt {
         /// A file that `facedp protect --receipt` wrote
         receipt: PathBuf,
     },
+    /// Add up what was spent on each photo, over all its releases.
+    Total {
+        /// Photos to look up [default: all that the ledger knows, by their hashes]
+        photos: Vec<PathBuf>,
+        /// The ledger [default: your own]
+        #[arg(long, value_name = "FILE")]
+        ledger: Option<PathBuf>,
+    },
     /// Print the part of a receipt that may be published with the photo, as JSON.
     Public {
         /// A file that `facedp protect --receipt` wrote

@@ -59,6 +59,12 @@ pub struct Protect {
     pub steer: SteerArgs,
     #[command(flatten)]
     pub parameters: MethodArgs,
+    /// File in which what was spent on each photo is added up [default: certified: your own, others: none]
+    #[arg(long, value_name = "FILE", help_heading = "Method")]
+    pub ledger: Option<PathBuf>,
+    /// Do not write down what certified spends
+    #[arg(long, conflicts_with = "ledger", help_heading = "Method")]
+    pub no_ledger: bool,
     /// File with the secret key [default: your own, made on first use; certified: fresh entropy]
     #[arg(long, value_name = "FILE", help_heading = "Method")]
     pub key: Option<PathBuf>,

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use facedp_engine::batch::{self, Course, Job, Known, Mode, Outcome, Record, Run, Watch};
+use facedp_engine::ledger::Total;
 use facedp_engine::{Error, Left, Verdict, files};
 use serde_json::{Value, json};
 
@@ -164,7 +165,14 @@ fn complaint(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Vec<String>
                 let [x, y, ..] = left.spot.rect;
                 format!("left as it is: {name}face at {x:.0},{y:.0}: {}", left.reason)
             };
-            return result.left.iter().map(words).collect();
+            let again = |total: &Total| {
+                format!(
+                    "released before: {name}{} releases now, epsilon {} in all for each face",
+                    total.releases, total.epsilon
+                )
+            };
+            let again = result.total.as_ref().filter(|total| total.releases > 1).map(again);
+            return result.left.iter().map(words).chain(again).collect();
         }
         Ok(Outcome::Existing(Some(compared))) if compared.faces.is_empty() => {
             format!("no face found: {name}its result is there from an earlier run")

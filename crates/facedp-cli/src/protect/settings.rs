@@ -7,6 +7,8 @@ use facedp_engine::{
     Strength, Treatment,
 };
 
+use facedp_engine::ledger::Ledger;
+
 use crate::args::{GoalName, MethodName, Protect, SteerArgs, StrengthName, Switch};
 use crate::failure::{Failure, complain};
 use crate::model;
@@ -61,7 +63,20 @@ pub fn engine(args: &Protect) -> Result<Engine, Failure> {
             Treatment::Noise { plan, secret: secret(args)? }
         }
     };
-    Engine::new(treatment, options(args)).map_err(|error| match error {
+    let mut options = options(args);
+    options.ledger = match (&args.ledger, args.method) {
+        _ if args.run.dry_run => None,
+        (Some(_), MethodName::Steered | MethodName::None) => {
+            let problem = anyhow!("--ledger adds up budgets, and {} has none", args.method);
+            return Err(Failure::usage(problem));
+        }
+        (Some(path), _) => Some(path.clone()),
+        (None, MethodName::Certified) if !args.no_ledger && args.seed.is_none() => {
+            Some(Ledger::usual_path()?)
+        }
+        _ => None,
+    };
+    Engine::new(treatment, options).map_err(|error| match error {
         Error::CertifiedMetadata => Failure::usage(error),
         error => error.into(),
     })
@@ -121,6 +136,7 @@ fn options(args: &Protect) -> Options {
         check: !args.run.no_check,
         measure: !args.run.no_metrics,
         receipt: args.write.receipt,
+        ledger: None,
         limits: Limits::default(),
     }
 }

@@ -13,13 +13,14 @@ mod steering;
 
 use std::time::Instant;
 
-use facedp::{Drawn, Quality, Release};
+use facedp::{Claim, Drawn, Quality, Release};
 use facedp_nets::Workspace;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::eyes::{Eyes, Spot, Trial, Verdict, Witness};
 use crate::gate::Gate;
+use crate::ledger::{Entry, Ledger, Total};
 use crate::options::{Look, Options, Treatment};
 use crate::outcome::{Compared, FaceReport, Protected, Seen};
 use crate::patch::Patch;
@@ -35,6 +36,8 @@ pub struct Engine {
     eyes: Option<Eyes>,
     /// None where nobody is steered.
     prior: Option<Prior>,
+    /// None where releases are not written down.
+    ledger: Option<Ledger>,
     /// Keeps threads from working on more large photos at once than memory holds.
     gate: Gate,
 }
@@ -96,7 +99,8 @@ impl Engine {
             Treatment::Steer { .. } => Some(Prior::embedded()?),
             _ => None,
         };
-        Ok(Self { treatment, options, eyes, prior, gate: Gate::default() })
+        let ledger = options.ledger.as_deref().map(Ledger::open).transpose()?;
+        Ok(Self { treatment, options, eyes, prior, ledger, gate: Gate::default() })
     }
 
     /// How it treats photos.
@@ -189,6 +193,7 @@ impl Engine {
         let _place = self.gate.enter(head.bytes());
         let start = Instant::now();
         let mut photo = head.decode()?;
+        let digest = self.ledger.as_ref().map(|_| photo.digest());
         let (mut subjects, mut left, mut changed) = (Vec::new(), Vec::new(), false);
         match &self.treatment {
             Treatment::None => {}
@@ -205,6 +210,8 @@ impl Engine {
         }
         let encoded = photo.encode(&self.options.encoding)?;
         drop(photo);
+        // Before anybody gets to see the file.
+        let total = digest.map(|photo| self.record(&photo, subjects.len())).transpose()?.flatten();
 
         let again = !subjects.is_empty() && (self.options.measure || self.options.check);
         let written =
@@ -230,9 +237,31 @@ impl Engine {
             unchanged: !changed,
             stripped: encoded.stripped,
             notes: encoded.notes,
+            total,
             seconds: start.elapsed().as_secs_f64(),
             receipt,
         })
+    }
+
+    /// Writes a release down in the ledger, if there is one and something is claimed.
+    fn record(&self, photo: &[u8; 32], faces: usize) -> Result<Option<Total>> {
+        let (claim, epsilon, noise) = match (self.terms(), &self.treatment) {
+            (Some(terms), Treatment::Noise { plan, secret }) => {
+                (terms.claim(), plan.method().epsilon, secret.again(&plan.name()))
+            }
+            (Some(terms), Treatment::Certify { plan, secret }) => {
+                (terms.claim(), plan.method().epsilon, secret.again(&plan.name()))
+            }
+            _ => return Ok(None),
+        };
+        match (&self.ledger, claim) {
+            (None, _) | (_, Claim::None) => Ok(None),
+            _ if faces == 0 => Ok(None),
+            (Some(ledger), claim) => {
+                let entry = Entry::new(photo, epsilon.get(), claim, faces, noise);
+                ledger.record(entry).map(Some)
+            }
+        }
     }
 
     /// The faces to be treated, and where their chips lie.
