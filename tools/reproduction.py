@@ -351,7 +351,15 @@ Ten releases of one chip at epsilon 0.2. Fresh noise averages out; noise from on
 
 One noisy photo of each person looked up among one noisy photo of everybody, standard thresholds.
 
-{gallery(reports)}""")
+{gallery(reports)}
+
+{certified()}""")
+
+
+def certified():
+    """What tools/certified.py found, kept in a file of its own."""
+    kept = pathlib.Path(__file__).resolve().parent.parent / "docs/measurements/certified.md"
+    return f"<!-- certified -->\n{kept.read_text()}<!-- /certified -->" if kept.exists() else ""
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@
 use facedp::{Preset, Ranking};
 use serde::{Deserialize, Serialize};
 
+use crate::audit::Audit;
+
 /// All results of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Results {
@@ -27,6 +29,9 @@ pub struct Results {
     pub averaging: Vec<AveragingRow>,
     /// An attacker whose gallery is of noisy photos too.
     pub gallery: Vec<GalleryRow>,
+    /// Whether what is claimed of methods can be refuted.
+    #[serde(default)]
+    pub audits: Vec<Audit>,
     /// Pictures that were left out, and why.
     pub skipped: Vec<Skipped>,
 }

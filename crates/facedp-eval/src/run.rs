@@ -3,14 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use facedp::{Epsilon, FeatureModel, Method, Plan, Preset, Ranking};
+use facedp::{
+    CertifiedMethod, CertifiedPlan, Epsilon, FeatureModel, Mechanism, Method, Plan, Preset, Ranking,
+};
 use facedp_engine::annotate::grey_png;
 use facedp_engine::files::{Existing, Readers, write_whole};
 use facedp_engine::{Eyes, Recogniser};
 use rayon::prelude::*;
 use serde_json::json;
 
-use crate::attacks;
 use crate::dataset::{self, Half};
 use crate::error::Result;
 use crate::journal::{Earlier, Journal};
@@ -19,7 +20,7 @@ use crate::recognition::{Noise, Stage};
 use crate::report::{self, Panel};
 use crate::results::{About, Results};
 use crate::sample::{self, Subject};
-use crate::{averaging, law, quality};
+use crate::{attacks, audit, averaging, law, quality};
 
 /// What is evaluated.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +43,8 @@ pub struct Options {
     pub repeats: usize,
     /// Draws for the law of the noise; 0 for none.
     pub draws: usize,
+    /// Runs a side of each pair in audits of the claims; 0 for none.
+    pub audit_runs: usize,
     /// The recognisers that are asked, by name.
     pub recognisers: Vec<String>,
     /// Pictures that they look at; 0 for none.
@@ -72,6 +75,7 @@ impl Default for Options {
             images: Some(1000),
             repeats: 1,
             draws: 10_000,
+            audit_runs: 10_000,
             recognisers: vec!["dlib".to_owned(), "sface".to_owned()],
             recognition_images: 1100,
             decibels: vec![40.0, 30.0, 20.0, 15.0],
@@ -169,6 +173,27 @@ pub fn run(
         progress.step();
     }
 
+    let mut audits = Vec::new();
+    if options.audit_runs > 0 {
+        let (runs, seed) = (options.audit_runs, options.seed);
+        let how = audit::Options { runs, confidence: 0.95, seed, real: Vec::new() };
+        for plan in &plans {
+            let key = format!("audit {}, {}", plan.method().preset, plan.name());
+            let subject = audit::Subject::Paper(plan);
+            audits.push(journal.cell(&key, || audit::run(&subject, &how, progress))?);
+        }
+        let certified = CertifiedMethod {
+            epsilon: Epsilon::new(least)?,
+            features: most.min(model.features()),
+            mechanism: Mechanism::Knorm,
+            shrink: true,
+        };
+        let certified = CertifiedPlan::new(Arc::clone(model), certified)?;
+        let subject = audit::Subject::Certified(&certified);
+        let key = format!("audit {}", certified.name());
+        audits.push(journal.cell(&key, || audit::run(&subject, &how, progress))?);
+    }
+
     let mut results = Results {
         about: about(&name, model, options, &subjects),
         quality,
@@ -179,6 +204,7 @@ pub fn run(
         attacks: Vec::new(),
         averaging: averages,
         gallery: Vec::new(),
+        audits,
         skipped: Vec::new(),
     };
     if options.recognition_images > 0 && !eyes.recognisers().is_empty() {

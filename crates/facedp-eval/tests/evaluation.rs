@@ -54,6 +54,7 @@ fn small() -> Options {
         features: vec![4, 16],
         amplitude_images: 2,
         draws: 200,
+        audit_runs: 200,
         recognition_images: 6,
         decibels: vec![40.0, 10.0],
         attacks: vec!["jpeg-75".to_owned(), "median-3x3".to_owned()],
@@ -238,6 +239,7 @@ fn noise_has_the_energy_that_theory_says() {
         images: Some(2),
         recognition_images: 0,
         draws: 10_000,
+        audit_runs: 0,
         half: Half::All,
         ..Options::default()
     };

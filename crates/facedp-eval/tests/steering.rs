@@ -5,6 +5,7 @@ mod support;
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use facedp::FeatureModel;
@@ -13,7 +14,7 @@ use facedp_eval::Error;
 use facedp_eval::dataset::Half;
 use facedp_eval::journal::Earlier;
 use facedp_eval::progress::{Nobody, Progress, Watch};
-use facedp_eval::steering::{Options, SteeringResults, run};
+use facedp_eval::steering::{Options, SteeringResults, Way, run};
 use image::DynamicImage;
 use support::After;
 
@@ -37,7 +38,7 @@ fn options() -> Options {
     steering.recognisers = vec!["dlib".to_owned()];
     steering.tuning.steps = 12;
     Options {
-        steerings: vec![steering],
+        ways: vec![Way::Steered(steering)],
         people: 2,
         skip: 0,
         threshold_images: 4,
@@ -58,7 +59,7 @@ fn evaluate(
     stop: &AtomicBool,
 ) -> Result<SteeringResults, Error> {
     let model = fs::read(format!("{ROOT}/assets/eigenfaces.safetensors")).unwrap();
-    let model = FeatureModel::from_bytes(&model).unwrap();
+    let model = Arc::new(FeatureModel::from_bytes(&model).unwrap());
     run(data, report, &model, options, Vec::new(), earlier, &Progress::new(watch, stop))
 }
 

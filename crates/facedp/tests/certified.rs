@@ -62,6 +62,22 @@ fn laplace_reaches_the_subspace_bound_and_knorm_falls_below_it() {
     }
 }
 
+/// Noise is drawn at any budget that can be asked for, small or large.
+#[test]
+fn all_budgets_can_be_drawn() {
+    for epsilon in [1e-4, 1e3, 1e4, 1e6] {
+        for (mechanism, shrink) in BOTH.into_iter().flat_map(|m| [(m, false), (m, true)]) {
+            let plan = plan(epsilon, 64, mechanism, shrink);
+            let middle = Cells::new(vec![CELLS / 2; 64]);
+            let mut random = experiment(9, "all budgets");
+            for _ in 0..200 {
+                let noisy = plan.mechanism(&middle, &mut random).unwrap();
+                assert!(noisy.cells().iter().flatten().all(|cell| cell.abs() < 1 << 60));
+            }
+        }
+    }
+}
+
 /// Noise as drawn against its formula: within three standard errors, each of 2 % at most.
 #[test]
 fn distortion_is_what_the_formula_says() {

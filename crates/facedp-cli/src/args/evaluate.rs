@@ -69,6 +69,9 @@ pub struct Evaluate {
     /// Draws for the law of the noise
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub draws: usize,
+    /// Runs a side of each pair that audits of the claims take; 0 leaves them out
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub audit_runs: usize,
     /// Pictures that recognisers look at; 0 for none
     #[arg(long, value_name = "N", default_value_t = 1100)]
     pub recognition: usize,
@@ -121,7 +124,10 @@ pub struct SteeredArgs {
     /// Judge steering instead
     #[arg(long, conflicts_with = "pairs")]
     pub steered: bool,
-    /// People whose photos are steered, of those with two photos
+    /// Judge certified in the same way, at every one of --epsilons and --features
+    #[arg(long, conflicts_with_all = ["pairs", "steered"])]
+    pub certified: bool,
+    /// People whose photos are changed, of those with two photos
     #[arg(long, value_name = "N", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..))]
     pub people: u32,
     /// People to leave out at the head of the seeded order, so that others can tune

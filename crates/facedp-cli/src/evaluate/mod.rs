@@ -28,7 +28,9 @@ pub fn run(args: &Evaluate, output: &Output) -> Result<ExitCode, Failure> {
         .context("worker threads")?;
     pool.install(|| match (&args.pairs, &args.output) {
         (Some(pairs), _) => recognisers::run(args, pairs, output),
-        (None, Some(folder)) if args.steering.steered => steered::run(args, folder, output),
+        (None, Some(folder)) if args.steering.steered || args.steering.certified => {
+            steered::run(args, folder, output)
+        }
         (None, Some(folder)) => report(args, folder, output),
         (None, None) => Err(Failure::usage(anyhow!("name a folder for the report with -o"))),
     })
@@ -113,6 +115,7 @@ impl Evaluate {
             },
             repeats: self.repeats as usize,
             draws: self.draws,
+            audit_runs: self.audit_runs,
             recognisers: self.recognisers.clone(),
             recognition_images: self.recognition,
             decibels: self.psnr.clone(),

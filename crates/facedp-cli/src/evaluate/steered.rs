@@ -4,11 +4,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
+use facedp::{CertifiedMethod, Mechanism};
 use facedp_engine::{Steering, Strength, Tuning};
 use facedp_eval::attacks;
 use facedp_eval::progress::Progress;
 use facedp_eval::results::Estimate;
-use facedp_eval::steering::{Options, SteeringResults, in_words, run as evaluate};
+use facedp_eval::steering::{Options, SteeringResults, Way, in_words, run as evaluate};
 
 use super::{Bar, complain_of, foreign, unless_stopped};
 use crate::args::{Evaluate, Output, SteeredArgs, Switch};
@@ -23,7 +24,7 @@ pub fn run(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, 
         false => args.attacks.clone(),
     };
     let options = Options {
-        steerings: args.steering.steerings()?,
+        ways: args.ways()?,
         people: args.steering.people as usize,
         skip: args.steering.skip,
         threshold_images: args.recognition,
@@ -47,6 +48,22 @@ pub fn run(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, 
         say(describe(&results))?;
     }
     Ok(if results.skipped.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+impl Evaluate {
+    /// Every way that is to be judged.
+    fn ways(&self) -> Result<Vec<Way>, Failure> {
+        if !self.steering.certified {
+            return Ok(self.steering.steerings()?.into_iter().map(Way::Steered).collect());
+        }
+        let each = self.features.iter().flat_map(|&features| {
+            self.epsilons.iter().map(move |&epsilon| {
+                let mechanism = Mechanism::Knorm;
+                Way::Certified(CertifiedMethod { epsilon, features, mechanism, shrink: true })
+            })
+        });
+        Ok(each.collect())
+    }
 }
 
 impl SteeredArgs {
@@ -100,7 +117,7 @@ fn describe(results: &SteeringResults) -> String {
     for row in &results.rows {
         text += &format!(
             "{}: {} of {} people; PSNR {:.2} (least {:.2}, where dlib looks {:.2}), SSIM {:.4}, {:.1} steps\n",
-            in_words(&row.steering),
+            row.way().as_ref().map_or(String::new(), in_words),
             words::count(row.photos, "photo"),
             row.people,
             row.psnr.value,

@@ -11,6 +11,10 @@ pub(super) struct Look(pub usize);
 impl Look {
     /// Photos without noise.
     pub const UNTOUCHED: Look = Look(6);
+    /// What is claimed of a method.
+    pub const CLAIM: Look = Look(6);
+    /// What was found about a claim.
+    pub const BOUND: Look = Look(3);
 
     /// That of a method.
     pub fn of(method: Preset) -> Self {

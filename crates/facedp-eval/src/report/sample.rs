@@ -3,6 +3,7 @@
 
 use facedp::{Preset, Ranking};
 
+use crate::audit::{Audit, Fit, Structural};
 use crate::results::*;
 
 const METHODS: [Preset; 6] = Preset::ALL;
@@ -48,6 +49,7 @@ pub(super) fn nothing() -> Results {
         attacks: vec![],
         averaging: vec![],
         gallery: vec![],
+        audits: vec![],
         skipped: vec![],
     }
 }
@@ -89,11 +91,38 @@ pub(super) fn results() -> Results {
             }
         }
     }
+    for (method, bound, floor) in
+        [("rdp", 6.8, 0.72), ("rdp-optimal", 7.1, 1.0), ("certified", 0.17, 0.0)]
+    {
+        all.audits.push(audit(method, bound, floor));
+    }
     for n in 0..23 {
         let file = format!("Ann_{n}/Ann_{n}_0001.jpg");
         all.skipped.push(Skipped { file, reason: "no face found in <the middle>".into() });
     }
     all
+}
+
+fn audit(method: &str, bound: f64, floor: f64) -> Audit {
+    let fit = |n: usize| Fit { feature: n + 1, scale: 1.0, distance: 0.04, critical: 0.014 };
+    Audit {
+        method: method.to_owned(),
+        epsilon: 0.2,
+        features: 64,
+        runs: 10_000,
+        confidence: 0.95,
+        seed: 7,
+        structural: Structural {
+            delta_floor: floor,
+            epsilon_structural: (floor == 0.0).then_some(0.2),
+            full_rank_at: None,
+        },
+        epsilon_lower_bound: bound,
+        attainable: 0.15,
+        pairs: vec![],
+        theorem_1: (floor > 0.0).then(|| (0..64).map(fit).collect()),
+        refuted: floor > 0.0,
+    }
 }
 
 fn quality(

@@ -3,7 +3,7 @@
 
 use super::{Panel, html, sample};
 
-const SECTIONS: [&str; 15] = [
+const SECTIONS: [&str; 16] = [
     "summary",
     "about",
     "difference",
@@ -17,6 +17,7 @@ const SECTIONS: [&str; 15] = [
     "attacks",
     "averaging",
     "gallery",
+    "audits",
     "pictures",
     "skipped",
 ];
@@ -62,7 +63,7 @@ fn sections_without_rows_say_so() {
     for id in SECTIONS {
         assert!(page.contains(&format!("<section id=\"{id}\">")), "{id}");
     }
-    assert_eq!(page.matches("Not part of this run").count(), 12);
+    assert_eq!(page.matches("Not part of this run").count(), 13);
     is_clean(&page);
 }
 

@@ -1,9 +1,10 @@
-//! One way of steering: photos are steered, kept, attacked and shown to recognisers.
+//! One way of changing photos: they are changed, kept, attacked and shown to recognisers.
 
 use std::path::Path;
 
-use facedp::Quality;
 use facedp::noise::experiment;
+use facedp::{CertifiedPlan, Quality};
+use facedp_engine::certify::{compose, split};
 use facedp_engine::files::{Existing, Readers, write_whole};
 use facedp_engine::lift::{Lift, apply};
 use facedp_engine::steer::{Place, Prior, steer};
@@ -12,7 +13,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::results::{Attacked, Gallery, Judge, SteeringRow};
-use super::{Options, in_words};
+use super::{Options, Way, in_words};
 use crate::attacks::{self, Attack};
 use crate::error::Result;
 use crate::journal::Journal;
@@ -46,18 +47,43 @@ pub(super) struct Bench<'a> {
     pub(super) progress: &'a Progress<'a>,
 }
 
+/// What is done to photos.
+pub(super) enum Change<'a> {
+    Steer(&'a Steering),
+    Certify(&'a CertifiedPlan),
+}
+
+impl Change<'_> {
+    fn way(&self) -> Way {
+        match self {
+            Change::Steer(steering) => Way::Steered((*steering).clone()),
+            Change::Certify(plan) => Way::Certified(*plan.method()),
+        }
+    }
+
+    /// What tells ways apart, as hexadecimal digits.
+    fn label(&self) -> String {
+        use sha2::{Digest, Sha256};
+        let name = match self {
+            Change::Steer(steering) => format!("{steering:?}"),
+            Change::Certify(plan) => plan.name(),
+        };
+        Sha256::digest(name.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
 impl Bench<'_> {
-    pub(super) fn row(&self, steering: &Steering) -> Result<SteeringRow> {
-        let label = label(steering);
+    pub(super) fn row(&self, change: &Change<'_>) -> Result<SteeringRow> {
+        let label = change.label();
         let mut photos: Vec<usize> = self.pairs.iter().map(|(first, _)| *first).collect();
         if self.options.galleries {
             photos.extend(self.pairs.iter().map(|(_, second)| *second));
         }
-        self.progress.begin(&format!("steering, {}", in_words(steering)), photos.len());
+        self.progress.begin(&in_words(&change.way()), photos.len());
         let make = |work: &mut Workspace, n: &usize| {
             self.progress.check()?;
             let made = self.journal.cell(&format!("{label} {}", self.subjects[*n].name), || {
-                self.make(*n, steering, &label, work)
+                self.make(*n, change, &label, work)
             });
             self.progress.step();
             made
@@ -70,8 +96,8 @@ impl Bench<'_> {
 
         let mut attacks = attacks::all();
         attacks.retain(|attack| self.options.attacks.iter().any(|name| name == attack.name()));
-        self.progress.begin("recognising steered photos", attacks.len());
-        let mut judges = self.judges(steering);
+        self.progress.begin("recognising changed photos", attacks.len());
+        let mut judges = self.judges(change);
         for attack in &attacks {
             let look = |work: &mut Workspace, (n, made): (&usize, &Made)| {
                 self.progress.check()?;
@@ -92,8 +118,13 @@ impl Bench<'_> {
         let figures = |value: fn(&Made) -> f64, what: &str| {
             mean(&made.iter().map(value).collect::<Vec<_>>(), &format!("{label} {what}"))
         };
+        let (steering, certified) = match change.way() {
+            Way::Steered(steering) => (Some(steering), None),
+            Way::Certified(method) => (None, Some(method)),
+        };
         Ok(SteeringRow {
-            steering: steering.clone(),
+            steering,
+            certified,
             people: self.pairs.len(),
             photos: photos.len(),
             psnr: figures(|m| m.psnr, "psnr"),
@@ -106,26 +137,39 @@ impl Bench<'_> {
         })
     }
 
-    /// Steers a photo and writes it down.
+    /// Changes a photo and writes it down.
     fn make(
         &self,
         n: usize,
-        steering: &Steering,
+        change: &Change<'_>,
         label: &str,
         work: &mut Workspace,
     ) -> Result<Made> {
         let subject = &self.subjects[n];
         let photo = subject.photo()?;
         let patch = Patch::face(&subject.spot.landmarks)?;
-        let recognisers = self.steerers.named(&steering.recognisers);
-        let place = Place { photo: &photo, patch: &patch, landmarks: &subject.spot.landmarks };
         let mut random = experiment(self.options.seed, &format!("{label} {}", subject.name));
-        let steered = steer(&place, &recognisers, &self.prior, steering, &mut random, work)?;
-        let mut changed = photo.clone();
-        let planes = steered.planes.iter();
-        let lifts: Vec<Lift> =
-            planes.map(|(tint, plane)| Lift::tinted(plane, *tint, &patch, &photo)).collect();
-        apply(&lifts, &mut changed);
+        let (changed, steps, reached) = match change {
+            Change::Steer(steering) => {
+                let recognisers = self.steerers.named(&steering.recognisers);
+                let landmarks = &subject.spot.landmarks;
+                let place = Place { photo: &photo, patch: &patch, landmarks };
+                let steered =
+                    steer(&place, &recognisers, &self.prior, steering, &mut random, work)?;
+                let mut changed = photo.clone();
+                let planes = steered.planes.iter();
+                let lifts: Vec<Lift> = planes
+                    .map(|(tint, plane)| Lift::tinted(plane, *tint, &patch, &photo))
+                    .collect();
+                apply(&lifts, &mut changed);
+                (changed, steered.steps, steered.reached)
+            }
+            Change::Certify(plan) => {
+                let (public, cells) = split(photo.clone(), &[patch], plan)?;
+                let noisy = plan.mechanism(&cells[0], &mut random)?;
+                (compose(public, &[plan.estimate(&noisy)], plan), 0, false)
+            }
+        };
         let region = patch.region(&photo);
         let quality = Quality::compare(&photo.luma(region), &changed.luma(region))?;
         let encoding = Encoding { format: Some(Format::Png), ..Encoding::default() };
@@ -139,8 +183,8 @@ impl Bench<'_> {
             psnr: quality.psnr.unwrap_or(f64::INFINITY),
             psnr_tight: self.psnr_tight(&photo, &changed, subject)?,
             ssim: quality.ssim.unwrap_or(1.0),
-            steps: steered.steps,
-            reached: steered.reached,
+            steps,
+            reached,
         })
     }
 
@@ -169,8 +213,11 @@ impl Bench<'_> {
     }
 
     /// For each recogniser, its rules with nothing judged yet.
-    fn judges(&self, steering: &Steering) -> Vec<Vec<Judge>> {
-        let by = self.steerers.named(&steering.recognisers);
+    fn judges(&self, change: &Change<'_>) -> Vec<Vec<Judge>> {
+        let by = match change {
+            Change::Steer(steering) => self.steerers.named(&steering.recognisers),
+            Change::Certify(_) => Vec::new(),
+        };
         let known = |name: &str| by.iter().any(|r| r.name() == name);
         let row = |row: &RecogniserRow| {
             let judge = |(rule, clean): &(Rule, Estimate)| Judge {
@@ -232,11 +279,4 @@ impl Bench<'_> {
 fn rank_1(count: usize, distance: impl Fn(usize, usize) -> f32) -> Estimate {
     let found = |i: &usize| (0..count).all(|j| j == *i || distance(*i, j) > distance(*i, *i));
     rate((0..count).filter(found).count(), count)
-}
-
-/// What tells ways of steering apart, as hexadecimal digits.
-fn label(steering: &Steering) -> String {
-    use sha2::{Digest, Sha256};
-    let digest = Sha256::digest(format!("{steering:?}").as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

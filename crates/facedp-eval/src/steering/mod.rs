@@ -5,8 +5,9 @@ mod bench;
 mod results;
 
 use std::path::Path;
+use std::sync::Arc;
 
-use facedp::FeatureModel;
+use facedp::{CertifiedMethod, CertifiedPlan, FeatureModel, Mechanism};
 use facedp_engine::files::{Existing, Readers, write_whole};
 use facedp_engine::steer::Prior;
 use facedp_engine::{Eyes, Recogniser, Steering};
@@ -19,14 +20,14 @@ use crate::progress::Progress;
 use crate::recognition::Stage;
 use crate::sample::{self, Subject};
 
-use bench::Bench;
+use bench::{Bench, Change};
 pub use results::{Attacked, Gallery, Judge, SteeringResults, SteeringRow};
 
 /// What is evaluated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// Each way of steering.
-    pub steerings: Vec<Steering>,
+    /// Each way of changing photos.
+    pub ways: Vec<Way>,
     /// People whose photos are steered: of those with two photos at least, in a seeded order.
     pub people: usize,
     /// People at the head of that order who are left out, so that others can tune.
@@ -45,12 +46,21 @@ pub struct Options {
     pub seed: u64,
 }
 
+/// A way of changing photos.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Way {
+    /// Steering.
+    Steered(Steering),
+    /// Features replaced by noisy ones.
+    Certified(CertifiedMethod),
+}
+
 /// Steers photos of people, asks recognisers, and writes `steering.json`. Steered photos are kept in
 /// the report folder.
 pub fn run(
     data: &Path,
     folder: &Path,
-    model: &FeatureModel,
+    model: &Arc<FeatureModel>,
     options: &Options,
     foreign: Vec<Recogniser>,
     earlier: Earlier,
@@ -86,8 +96,14 @@ pub fn run(
         progress,
     };
     let mut rows = Vec::new();
-    for steering in &options.steerings {
-        rows.push(bench.row(steering)?);
+    for way in &options.ways {
+        rows.push(match way {
+            Way::Steered(steering) => bench.row(&Change::Steer(steering))?,
+            Way::Certified(method) => {
+                let plan = CertifiedPlan::new(Arc::clone(model), *method)?;
+                bench.row(&Change::Certify(&plan))?
+            }
+        });
     }
     let results = SteeringResults {
         tool: concat!("facedp ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -111,8 +127,18 @@ fn pairs(subjects: &[Subject], options: &Options) -> Vec<(usize, usize)> {
     both.skip(options.skip).take(options.people).collect()
 }
 
-/// A way of steering, for people.
-pub fn in_words(steering: &Steering) -> String {
+/// A way of changing photos, for people.
+pub fn in_words(way: &Way) -> String {
+    let steering = match way {
+        Way::Steered(steering) => steering,
+        Way::Certified(CertifiedMethod { epsilon, features, mechanism, .. }) => {
+            let noise = match mechanism {
+                Mechanism::Knorm => "K-norm",
+                Mechanism::Laplace => "Laplace",
+            };
+            return format!("certified, epsilon {}, {features} features, {noise}", epsilon.get());
+        }
+    };
     let by = match steering.recognisers.as_slice() {
         [] => String::new(),
         names => format!(" by {}", names.join(" and ")),

@@ -1,8 +1,10 @@
 //! What an evaluation of steering finds.
 
+use facedp::CertifiedMethod;
 use facedp_engine::Steering;
 use serde::{Deserialize, Serialize};
 
+use super::Way;
 use crate::results::{Estimate, RecogniserRow, Rule, Skipped};
 
 /// Everything that is found.
@@ -22,11 +24,15 @@ pub struct SteeringResults {
     pub skipped: Vec<Skipped>,
 }
 
-/// What one way of steering does.
+/// What one way of changing photos does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SteeringRow {
-    /// The way.
-    pub steering: Steering,
+    /// The way, if it is steering.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub steering: Option<Steering>,
+    /// The way, if features are replaced.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub certified: Option<CertifiedMethod>,
     /// People whose photos were steered.
     pub people: usize,
     /// Photos that were steered.
@@ -39,7 +45,7 @@ pub struct SteeringRow {
     pub psnr_tight: Estimate,
     /// SSIM of the chip's region (scikit-image's default).
     pub ssim: Estimate,
-    /// Mean number of steps.
+    /// Mean number of steps, if there are any.
     pub steps: f64,
     /// Share of faces that came as far as the margin asks.
     pub reached: Estimate,
@@ -84,4 +90,12 @@ pub struct Gallery {
     pub rank_1: Estimate,
     /// The same with untouched photos.
     pub clean_rank_1: Estimate,
+}
+
+impl SteeringRow {
+    /// The way.
+    pub fn way(&self) -> Option<Way> {
+        let steered = self.steering.clone().map(Way::Steered);
+        steered.or(self.certified.map(Way::Certified))
+    }
 }

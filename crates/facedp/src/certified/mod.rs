@@ -151,7 +151,7 @@ impl CertifiedPlan {
             widths: order.iter().map(|n| grid.widths()[*n].powi(2)).collect(),
             spreads: method.shrink.then(|| order.iter().map(|n| spreads[*n]).collect()),
             most: match method.mechanism {
-                Mechanism::Knorm => wanted,
+                Mechanism::Knorm => wanted.min(largest_block(epsilon)),
                 Mechanism::Laplace => 1,
             },
         };
@@ -282,6 +282,13 @@ impl CertifiedPlan {
              model {model}"
         )
     }
+}
+
+/// The largest block whose noise is quickly drawn: its radius is `(m + 1) CELLS / epsilon` on average, and
+/// is accepted with a probability of about `e^(-m^2 / 2 radius)`. Only budgets in the hundreds are limited
+/// by it.
+fn largest_block(epsilon: f64) -> usize {
+    ((2.0 * CELLS as f64 / epsilon) as usize).max(1)
 }
 
 /// Variances of features over the people a model was trained on: public.

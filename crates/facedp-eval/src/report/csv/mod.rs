@@ -19,6 +19,7 @@ pub(super) fn table(results: &Results) -> String {
     picture(&mut rows, results);
     recognition(&mut rows, results);
     attackers(&mut rows, results);
+    audits(&mut rows, results);
     rows.0
 }
 
@@ -63,6 +64,19 @@ fn picture(rows: &mut Rows, results: &Results) {
         rows.number(&case, "standard_error", Some(row.standard_error));
         rows.number(&case, "z", Some(row.z));
         rows.number(&case, "difference", Some(row.difference));
+    }
+}
+
+fn audits(rows: &mut Rows, results: &Results) {
+    for audit in &results.audits {
+        let case = Case { method: audit.method.clone(), ..Case::new("audit") };
+        let case = case.budget(audit.features, audit.epsilon);
+        rows.count(&case, "runs", audit.runs as u64);
+        rows.number(&case, "epsilon_lower_bound", Some(audit.epsilon_lower_bound));
+        rows.number(&case, "attainable", Some(audit.attainable));
+        rows.number(&case, "delta_floor", Some(audit.structural.delta_floor));
+        rows.number(&case, "epsilon_structural", audit.structural.epsilon_structural);
+        rows.count(&case, "refuted", u64::from(audit.refuted));
     }
 }
 
@@ -168,7 +182,8 @@ mod tests {
             + 6 * results.recognition.len()
             + 3 * results.attacks.len()
             + 2 * results.averaging.len()
-            + 2 * results.gallery.len();
+            + 2 * results.gallery.len()
+            + 6 * results.audits.len();
         assert_eq!(rows.len(), 1 + figures);
         assert_eq!(rows[0].join(","), HEAD);
         assert!(rows.iter().all(|row| row.len() == 17));

@@ -3,6 +3,7 @@
 mod about;
 mod amplitude;
 mod attacks;
+mod audits;
 mod averaging;
 mod difference;
 mod gallery;
@@ -41,6 +42,7 @@ pub(super) fn all(results: &Results, panels: &[Panel]) -> Vec<Section> {
         Section::new("attacks", "After an attack", attacks::body(results)),
         Section::new("averaging", "Several releases, averaged", averaging::body(results)),
         Section::new("gallery", "A gallery of noisy photos", gallery::body(results)),
+        Section::new("audits", "Audits of the claims", audits::body(results)),
         Section::new("pictures", "Pictures", pictures::body(panels)),
         Section::new("skipped", "Pictures left out", Some(pictures::skipped(&results.skipped))),
     ]
