@@ -3,9 +3,8 @@
 //! With `A` the way from photo to chip, `L` the lift and `U` the eigenfaces, `V = L U (U^T A L U)^-1`
 //! is the change of a photo that adds given features to those of its chip and nothing else:
 //! `U^T A V = 1`. [`split`] takes `V F` off, [`compose`] puts `V` times an estimate in its place. What is
-//! left between them is public, and for photos that differ in their features alone it is the same bit
-//! for bit: features are whole numbers of cells, samples are fixed point. `proofs/public.md` says what
-//! it may reveal.
+//! left between them is public, and for neighbours it is the same bit for bit: features are whole numbers
+//! of cells, samples are fixed point. `proofs/public.md` says who neighbours are, and what is revealed.
 
 use facedp::certified::{Cells, Estimate};
 use facedp::noise::Source;
@@ -45,6 +44,7 @@ pub fn split(
     plan: &CertifiedPlan,
 ) -> Result<(Public, Vec<Cells>)> {
     let mut public = Public { photo, faces: Vec::<Rest>::new() };
+    public.photo.forget_metadata();
     let mut features = Vec::new();
     for (n, patch) in patches.iter().enumerate() {
         let place = Place::new(patch, &public.photo, plan)?
@@ -93,11 +93,21 @@ pub fn randomness(
     cells: &Cells,
     secret: &Secret,
 ) -> Result<Source<ChaCha20Rng>> {
+    secret.source(&context(plan, photo, patch, cells))
+}
+
+/// What tells the noise of a face apart under a key: of equal lengths for equal plans.
+pub(crate) fn context(
+    plan: &CertifiedPlan,
+    photo: &[u8; 32],
+    patch: &Patch,
+    cells: &Cells,
+) -> Vec<u8> {
     let plan = blake3::hash(plan.name().as_bytes());
     let geometry = blake3::hash(format!("{patch:?}").as_bytes());
     let cells: Vec<[u8; 8]> = cells.numbers().iter().map(|cell| cell.to_le_bytes()).collect();
     let parts = [plan.as_bytes(), photo.as_slice(), geometry.as_bytes(), cells.as_flattened()];
-    secret.source(&parts.concat())
+    parts.concat()
 }
 
 /// Where a face is, and how features are put there. It depends on nothing that the photo shows.
@@ -233,13 +243,13 @@ mod tests {
     /// numbers of cells and however far.
     #[test]
     fn what_is_public_is_the_same_for_neighbours() {
-        let plan = plan(16);
+        let plan = plan(64);
         let (mut photo, patch) = collins();
         let place = Place::new(&patch, &photo, &plan).unwrap().unwrap();
         let original = photo.take(place.region);
         let mut public = original.clone();
         let cells = place.take(&mut public, &photo, &plan).unwrap();
-        for by in [1, -1, 700, 90_000] {
+        for by in [1, -1, 2, 17, -133, 700, -4099, 21_001, 65_536, 90_000] {
             let moved = cells.numbers().iter().enumerate();
             let moved = moved.map(|(n, c)| if n % 3 == 0 { c + by } else { c - by / 2 });
             let moved = Cells::new(moved.collect());

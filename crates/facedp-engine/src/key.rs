@@ -134,11 +134,11 @@ impl Secret {
     }
 
     /// What tells noise apart that can come again; none if it never does.
-    pub(crate) fn again(&self, plan: &str) -> Option<String> {
+    pub(crate) fn again(&self, noise: &str) -> Option<String> {
         match self {
             Secret::Fresh => None,
             Secret::Key(_) | Secret::Seed(_) => {
-                let name = blake3::hash(format!("{plan} {}", self.name()).as_bytes());
+                let name = blake3::hash(format!("{noise} {}", self.name()).as_bytes());
                 Some(name.to_hex()[..16].to_owned())
             }
         }

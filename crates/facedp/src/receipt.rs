@@ -21,7 +21,7 @@ pub enum Claim {
     /// budget as the paper accounts for it (its eq. 4.1). This is not differential privacy: the
     /// paper's proof does not hold.
     PaperAccounting,
-    /// The features drawn for each face are eps-differentially private in its features, for photos that
+    /// The features drawn for each face are eps-differentially private in its features, among photos that
     /// are equal but for these (`proofs/`). Nothing is promised about the rest of the picture.
     EpsDpFeatures,
 }
@@ -36,8 +36,9 @@ impl Claim {
                  (eq. 4.1), which is not a differential privacy guarantee"
             }
             Claim::EpsDpFeatures => {
-                "eps-dp-features: each face's features are epsilon-differentially private; nothing is \
-                 promised about the rest of the picture, which can show who it is"
+                "eps-dp-features: the numbers drawn for each face's features are epsilon-differentially \
+                 private among photos that are equal otherwise; nothing is promised about the rest of the \
+                 picture, which can show who it is and give these features away"
             }
         }
     }

@@ -74,7 +74,7 @@ impl Job {
             } else {
                 match mode {
                     Mode::Replace => State::Open,
-                    // A result without the receipt that is asked for is made again: the same bytes.
+                    // A result without the receipt that is asked for is made again: the same bytes, but for fresh noise.
                     Mode::Resume
                         if target.exists() && receipt.as_ref().is_none_or(|r| r.exists()) =>
                     {

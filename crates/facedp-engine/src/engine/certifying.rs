@@ -4,7 +4,7 @@ use facedp::CertifiedPlan;
 use facedp_nets::Workspace;
 
 use super::{Done, Engine, Subject};
-use crate::certify::{compose, randomness, residual, split};
+use crate::certify::{compose, context, randomness, residual, split};
 use crate::error::Result;
 use crate::key::Secret;
 use crate::patch::Patch;
@@ -19,7 +19,7 @@ impl Engine {
         plan: &CertifiedPlan,
         secret: &Secret,
         work: &mut Workspace,
-    ) -> Result<(Photo, Vec<Subject>, bool)> {
+    ) -> Result<Certified> {
         let found = self.subjects(&photo, work)?;
         let before = photo.digest();
         let mut subjects = Vec::new();
@@ -30,7 +30,9 @@ impl Engine {
         let patches: Vec<Patch> = found.iter().map(|(_, patch)| *patch).collect();
         let (public, cells) = split(photo, &patches, plan)?;
         let mut noisy = Vec::new();
+        let mut identity = blake3::Hasher::new();
         for (cells, patch) in cells.iter().zip(&patches) {
+            identity.update(&context(plan, &before, patch, cells));
             let mut source = randomness(plan, &before, patch, cells, secret)?;
             noisy.push(plan.mechanism(cells, &mut source)?);
         }
@@ -52,6 +54,16 @@ impl Engine {
             };
         }
         let changed = photo.digest() != before;
-        Ok((photo, subjects, changed))
+        let identity = identity.finalize().to_hex()[..16].to_owned();
+        Ok(Certified { photo, subjects, changed, identity })
     }
+}
+
+/// What became of a photo.
+pub(super) struct Certified {
+    pub(super) photo: Photo,
+    pub(super) subjects: Vec<Subject>,
+    pub(super) changed: bool,
+    /// What its noise followed from, were it keyed.
+    pub(super) identity: String,
 }

@@ -195,13 +195,16 @@ impl Engine {
         let mut photo = head.decode()?;
         let digest = self.ledger.as_ref().map(|_| photo.digest());
         let (mut subjects, mut left, mut changed) = (Vec::new(), Vec::new(), false);
+        let mut identity = String::new();
         match &self.treatment {
             Treatment::None => {}
             Treatment::Noise { plan, secret } => {
                 (subjects, changed) = self.add_noise(&mut photo, plan, secret, work)?;
             }
             Treatment::Certify { plan, secret } => {
-                (photo, subjects, changed) = self.certify(photo, plan, secret, work)?;
+                let done = self.certify(photo, plan, secret, work)?;
+                (photo, subjects, changed) = (done.photo, done.subjects, done.changed);
+                identity = done.identity;
             }
             Treatment::Steer { steering, secret } => {
                 (subjects, left, changed) =
@@ -211,7 +214,9 @@ impl Engine {
         let encoded = photo.encode(&self.options.encoding)?;
         drop(photo);
         // Before anybody gets to see the file.
-        let total = digest.map(|photo| self.record(&photo, subjects.len())).transpose()?.flatten();
+        let total =
+            digest.map(|photo| self.record(&photo, &identity, subjects.len())).transpose()?;
+        let total = total.flatten();
 
         let again = !subjects.is_empty() && (self.options.measure || self.options.check);
         let written =
@@ -244,13 +249,14 @@ impl Engine {
     }
 
     /// Writes a release down in the ledger, if there is one and something is claimed.
-    fn record(&self, photo: &[u8; 32], faces: usize) -> Result<Option<Total>> {
+    fn record(&self, photo: &[u8; 32], identity: &str, faces: usize) -> Result<Option<Total>> {
         let (claim, epsilon, noise) = match (self.terms(), &self.treatment) {
             (Some(terms), Treatment::Noise { plan, secret }) => {
-                (terms.claim(), plan.method().epsilon, secret.again(&plan.name()))
+                let look = format!("{} {:?}", plan.name(), self.options.look);
+                (terms.claim(), plan.method().epsilon, secret.again(&look))
             }
             (Some(terms), Treatment::Certify { plan, secret }) => {
-                (terms.claim(), plan.method().epsilon, secret.again(&plan.name()))
+                (terms.claim(), plan.method().epsilon, secret.again(identity))
             }
             _ => return Ok(None),
         };

@@ -79,6 +79,11 @@ impl Wrapping {
         Self::new(self.format)
     }
 
+    /// Forgets metadata; that there was some is still known.
+    pub fn forget_metadata(&mut self) {
+        (self.exif, self.xmp) = (None, None);
+    }
+
     pub fn read(file: &[u8], format: Format) -> Result<Self> {
         let file = Bytes::copy_from_slice(file);
         let damaged = |e: img_parts::Error| Error::Damaged(e.to_string());

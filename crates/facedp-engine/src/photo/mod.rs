@@ -78,7 +78,7 @@ pub struct Region {
 }
 
 /// Bits after the point of samples in fixed point.
-const FRACTION: u32 = 12;
+const FRACTION: u32 = 24;
 
 /// Samples of one depth as grey levels 0..=255.
 trait Sample: Copy + PartialEq {
@@ -294,6 +294,11 @@ impl Photo {
             }
         });
         changed
+    }
+
+    /// Forgets metadata, whether or not it would be written.
+    pub(crate) fn forget_metadata(&mut self) {
+        self.wrapping.forget_metadata();
     }
 
     /// Takes the colour samples of a region out, in fixed point, and leaves it blank.

@@ -126,6 +126,8 @@ impl Estimate {
     }
 }
 
+/// The least budget of a block is `2^-LEAST_BITS`: noise for less would not fit a word.
+const LEAST_BITS: u32 = 30;
 /// Bits of the total budget.
 const BITS: i32 = 30;
 /// Most bits of the denominator, so that it fits a word together with [`CELLS`].
@@ -159,12 +161,13 @@ impl CertifiedPlan {
         let scale = 2f64.powi(exponent as i32);
         // Rounded down, all of them: what is spent never exceeds what was given.
         let mut left = (epsilon * scale).floor() as u64;
+        let least = 1u64 << exponent.saturating_sub(LEAST_BITS);
         let mut blocks = Vec::new();
         for (range, share) in items.best(epsilon) {
             let units = ((share * scale).floor() as u64).min(left);
             left -= units;
             let features = order[range].to_vec();
-            if units > 0 {
+            if units >= least {
                 blocks.push(Block { features, units, exponent });
             } else if !method.shrink {
                 return Err(Error::CertifiedEpsilon { given: epsilon, low, high });
@@ -276,10 +279,13 @@ impl CertifiedPlan {
     /// Everything that decides the law of its noise, in a line.
     pub fn name(&self) -> String {
         let CertifiedMethod { epsilon, features, mechanism, shrink } = self.method;
-        let (epsilon, model) = (epsilon.get(), self.model.hash());
+        let (epsilon, exponent, model) = (epsilon.get(), self.exponent, self.model.hash());
+        let block = |block: &Block| format!("{:?}: {}", block.features, block.units);
+        let blocks: Vec<String> = self.blocks.iter().map(block).collect();
         format!(
             "certified 1: {mechanism:?}, {features} features, epsilon {epsilon:?}, shrink {shrink}, \
-             model {model}"
+             {CELLS} cells, 2^-{exponent}, {}, model {model}",
+            blocks.join("; ")
         )
     }
 }

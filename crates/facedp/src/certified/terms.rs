@@ -51,18 +51,22 @@ impl CertifiedPlan {
     /// What may be said of a release made with that randomness: nothing, if others can know its seed.
     pub fn terms(&self, randomness: Randomness) -> CertifiedTerms {
         let (claim, keyed) = match randomness {
-            Randomness::System => (Claim::EpsDpFeatures, None),
+            Randomness::System => (
+                Claim::EpsDpFeatures,
+                Some("the system's entropy cannot be guessed, nor ChaCha20 told from random bits"),
+            ),
             Randomness::Keyed => (
                 Claim::EpsDpFeatures,
-                Some("against those who do not have the key and cannot break BLAKE3 or ChaCha20"),
+                Some("for those who do not have the key and cannot break BLAKE3 or ChaCha20"),
             ),
             Randomness::Experiment => (Claim::None, None),
         };
         let assumptions = [
             "the rest of the picture (what is left without these features, colours, where faces are) is \
-             the same, and can show who it is",
-            "one release of one face; budgets of several releases, or of several faces of one person, \
-             add up",
+             the same; it can show who it is, and wherever its content can be guessed (a plain \
+             background, a black border) it gives the features away",
+            "one release of one face, published whatever it looks like; budgets of several releases, or \
+             of several faces of one person, add up",
             "people whose photos trained the model are not covered",
         ];
         let assumptions = assumptions.into_iter().chain(keyed).map(str::to_owned).collect();
