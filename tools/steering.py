@@ -50,6 +50,8 @@ VARIANTS = [
 WIDTHS = [16, 20, 24, 28, 32, 40, 48, 64]
 NAMES = {"dlib": "dlib", "sface": "SFace"}
 RULES = {"dlib": "standard"}
+# Misses that were asked for: with another photo, after JPEG 75, half size and back.
+LEAST = {"dlib": [0.99, 0.97, 0.98], "sface": [0.98, 0.97, 0.90]}
 
 
 def machine():
@@ -161,6 +163,13 @@ def quality(row):
             f"{row['psnr_tight']['value']:.2f}), SSIM {row['ssim']['value']:.4f}, {row['steps']:.1f} steps")
 
 
+def holds(row):
+    """Whether both known recognisers miss as many photos as was asked for."""
+    by = {judge["recogniser"]: judge for judge in judges(row)}
+    return all(attack(by[r], name)["value"] >= least for r, wanted in LEAST.items()
+               for name, least in zip(("none", "jpeg-75", "half-size"), wanted))
+
+
 def verdicts(results):
     """Plain, JPEG and half size, for every row and recogniser."""
     lines = []
@@ -196,8 +205,14 @@ and its twin. Recognisers other than dlib and SFace are files that the program d
 """]
     if "floors" in found:
         rows = found["floors"]["rows"]
-        text.append(f"## Higher floors\n\n`{commands['floors']}`: " + "; ".join(quality(r) for r in rows) +
-                    f".\n\n{verdicts([found['floors']])}\n")
+        good = [row for row in rows if holds(row)]
+        best = max(good, key=lambda row: row["steering"]["min_psnr"]) if good else None
+        words = "No floor here" if best is None else (
+            f"A floor of {best['steering']['min_psnr']:g} dB (mean PSNR {best['psnr']['value']:.2f} dB, SSIM "
+            f"{best['ssim']['value']:.4f}) is the highest that")
+        text.append(f"## Higher floors\n\n{words} keeps dlib at {LEAST['dlib']}, SFace at {LEAST['sface']} (with another photo, after "
+                    f"JPEG 75, half size and back). The default stays at 36 dB for the sake of recognisers that it does not know.\n\n"
+                    f"`{commands['floors']}`: " + "; ".join(quality(r) for r in rows) + f".\n\n{verdicts([found['floors']])}\n")
     held = [found[key] for key in ("held-sface", "held-dlib") if key in found]
     if held:
         text.append("## One recogniser held out\n\n" + "  \n".join(f"`{commands[k]}`" for k in ("held-sface", "held-dlib")) +
