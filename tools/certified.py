@@ -108,7 +108,8 @@ model of 256 features, fitted on the other half of the people. `tools/certified.
 --epsilon EPS --seed 1`. At budgets that privacy would call strong all features are replaced by the mean face's, and the
 rest of the face still shows who it is.*
 """
-    (ROOT / "docs/measurements/certified.md").write_text(text)
+    inside = text.replace("](../proofs", "](../../proofs").replace("](images", "](../images")
+    (ROOT / "docs/measurements/certified.md").write_text(inside)
     page = PAGE.read_text()
     block = f"<!-- certified -->\n{text}<!-- /certified -->\n"
     pattern = r"<!-- certified -->.*<!-- /certified -->\n"

@@ -359,7 +359,9 @@ One noisy photo of each person looked up among one noisy photo of everybody, sta
 def certified():
     """What tools/certified.py found, kept in a file of its own."""
     kept = pathlib.Path(__file__).resolve().parent.parent / "docs/measurements/certified.md"
-    return f"<!-- certified -->\n{kept.read_text()}<!-- /certified -->" if kept.exists() else ""
+    text = kept.read_text() if kept.exists() else ""
+    text = text.replace("](../../proofs", "](../proofs").replace("](../images", "](images")
+    return f"<!-- certified -->\n{text}<!-- /certified -->" if text else ""
 
 
 if __name__ == "__main__":

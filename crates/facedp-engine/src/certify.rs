@@ -21,8 +21,8 @@ use crate::patch::Patch;
 use crate::photo::{Photo, Region};
 
 /// The least singular value of `U^T A L U` at which features are taken to fit a photo: below, putting
-/// one in changes its pixels more than twentyfold.
-const LEAST: f64 = 0.05;
+/// one in changes its pixels more than a hundredfold.
+const LEAST: f64 = 0.01;
 
 /// A photo without the features of its faces. Nothing is claimed of what it shows.
 pub struct Public {
