@@ -105,8 +105,8 @@ model of 256 features, fitted on the other half of the people. `tools/certified.
 ![A portrait, and what certified makes of it at six budgets](images/certified.png)
 
 *Eileen Collins (NASA, public domain), 64 features: `facedp protect examples/photos/collins.jpg -o DIR --method certified
---epsilon EPS --seed 1`. At budgets that privacy would call strong all features are replaced by the mean face's, and the
-rest of the face still shows who it is.*
+--epsilon EPS --seed 1`. At budgets that privacy would call strong nearly all features are replaced by the
+mean face's, and the rest of the face can still show who it is.*
 """
     inside = text.replace("](../proofs", "](../../proofs").replace("](images", "](../images")
     (ROOT / "docs/measurements/certified.md").write_text(inside)
