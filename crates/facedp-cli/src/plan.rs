@@ -138,7 +138,7 @@ fn certified(
         let decibels = |value: Option<f64>| words::decibels(value, "infinite");
         let blocks = row.blocks.iter().map(|b| format!("{} at {:.4}", b.features, b.epsilon));
         let lines = [
-            ("method", format!("certified, {} noise", words::mechanism(method.mechanism))),
+            ("method", format!("certified, {} noise", method.mechanism.in_words())),
             ("features", method.features.to_string()),
             (
                 "epsilon",

@@ -112,7 +112,7 @@ fn explain(receipt: &Receipt) -> String {
         }
         Terms::Certified(terms) => {
             let CertifiedMethod { features, mechanism, epsilon, .. } = terms.method.method;
-            let noise = words::mechanism(mechanism);
+            let noise = mechanism.in_words();
             let epsilon = format!("{} a face ({})", epsilon.get(), terms.epsilon_unit);
             (format!("certified, {noise} noise on {features} features"), epsilon)
         }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use facedp::Mechanism;
 use facedp_engine::Distance;
 
 use crate::failure::complain;
@@ -42,12 +41,4 @@ pub fn stop_on_signal(message: &'static str) -> Result<Arc<AtomicBool>> {
     };
     ctrlc::set_handler(handler).context("cannot catch Ctrl-C")?;
     Ok(stop)
-}
-
-/// The noise of certified.
-pub fn mechanism(mechanism: Mechanism) -> &'static str {
-    match mechanism {
-        Mechanism::Knorm => "K-norm",
-        Mechanism::Laplace => "Laplace",
-    }
 }

@@ -15,7 +15,7 @@ use crate::error::Result;
 pub(super) struct Paper<'a> {
     plan: &'a Plan,
     sampler: Sampler<'a>,
-    side: Noise,
+    noise: Noise,
     deltas: Vec<f64>,
     base: Vec<f64>,
 }
@@ -32,6 +32,12 @@ impl Noise {
     fn new(sampler: &Sampler<'_>, features: usize) -> Self {
         let ranks = sampler.ranks().enumerate().map(|(rank, (k, _))| (k, rank)).collect();
         Self { ranks, directions: sampler.directions(), features }
+    }
+
+    /// Its directions as an attacker sees them.
+    fn structure(&self, sampler: &Sampler<'_>, plan: &Plan) -> Structure {
+        let scales: Vec<f64> = sampler.ranks().map(|(_, scale)| scale).collect();
+        Structure::new(&self.directions, &scales, self.features, plan.law())
     }
 
     /// What a draw adds to the features.
@@ -52,13 +58,12 @@ impl<'a> Paper<'a> {
         let sampler = plan.sampler(&mean)?;
         let noise = Noise::new(&sampler, plan.method().features);
         let base = plan.model().project(&mean, plan.method().features)?;
-        Ok(Self { plan, sampler, side: noise, deltas: plan.sensitivities().to_vec(), base })
+        Ok(Self { plan, sampler, noise, deltas: plan.sensitivities().to_vec(), base })
     }
 
     /// The directions that noise has, in the order of ranks.
     pub(super) fn structure(&self) -> Structure {
-        let scales: Vec<f64> = self.sampler.ranks().map(|(_, scale)| scale).collect();
-        Structure::new(&self.side.directions, &scales, self.side.features, self.plan.law())
+        self.noise.structure(&self.sampler, self.plan)
     }
 
     /// Neighbours of one public ranking that differ by `apart`.
@@ -74,7 +79,7 @@ impl<'a> Paper<'a> {
         let release = {
             let inputs = inputs.clone();
             move |side: usize, random: &mut dyn CryptoRng| {
-                let noise = self.side.draw(&self.sampler, random);
+                let noise = self.noise.draw(&self.sampler, random);
                 inputs[side].iter().zip(noise).map(|(f, n)| f + n).collect()
             }
         };
@@ -143,7 +148,7 @@ impl<'a> Paper<'a> {
     /// How far the noise of each feature is from the law of the paper's Theorem 1.
     pub(super) fn theorem(&self, draws: usize, seed: u64) -> Option<Vec<Fit>> {
         let scales = self.plan.feature_scales()?;
-        let draw = |random: &mut dyn CryptoRng| self.side.draw(&self.sampler, random);
+        let draw = |random: &mut dyn CryptoRng| self.noise.draw(&self.sampler, random);
         Some(theorem::fits(&scales, draw, draws, seed))
     }
 }
@@ -182,10 +187,7 @@ impl<'a> Swapped<'a> {
         let chips = [a?, b?];
         let samplers = [plan.sampler(&chips[0])?, plan.sampler(&chips[1])?];
         let noises = samplers.each_ref().map(|sampler| Noise::new(sampler, features));
-        let structures = [0, 1].map(|n| {
-            let scales: Vec<f64> = samplers[n].ranks().map(|(_, scale)| scale).collect();
-            Structure::new(&noises[n].directions, &scales, features, plan.law())
-        });
+        let structures = [0, 1].map(|n| noises[n].structure(&samplers[n], plan));
         let inputs = [model.project(&chips[0], features)?, model.project(&chips[1], features)?];
         Ok(Self { samplers, noises, inputs, structures, claimed: plan.method().epsilon.get() })
     }
@@ -196,12 +198,9 @@ impl<'a> Swapped<'a> {
             self.inputs[side].iter().zip(noise).map(|(f, n)| f + n).collect()
         };
         let looks = [0, 1].map(|n| {
+            let largest = self.samplers[n].ranks().map(|(_, scale)| scale).fold(0.0, f64::max);
             let look = move |output: &[f64]| {
-                self.structures[n].rank_of(
-                    output,
-                    &self.inputs[n],
-                    1e-9 * self.samplers[n].ranks().map(|(_, s)| s).fold(0.0, f64::max),
-                )
+                self.structures[n].rank_of(output, &self.inputs[n], 1e-9 * largest)
             };
             ("the rank that explains the noise", Box::new(look) as Box<_>)
         });

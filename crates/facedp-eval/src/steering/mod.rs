@@ -7,7 +7,7 @@ mod results;
 use std::path::Path;
 use std::sync::Arc;
 
-use facedp::{CertifiedMethod, CertifiedPlan, FeatureModel, Mechanism};
+use facedp::{CertifiedMethod, CertifiedPlan, FeatureModel};
 use facedp_engine::files::{Existing, Readers, write_whole};
 use facedp_engine::steer::Prior;
 use facedp_engine::{Eyes, Recogniser, Steering};
@@ -132,10 +132,7 @@ pub fn in_words(way: &Way) -> String {
     let steering = match way {
         Way::Steered(steering) => steering,
         Way::Certified(CertifiedMethod { epsilon, features, mechanism, .. }) => {
-            let noise = match mechanism {
-                Mechanism::Knorm => "K-norm",
-                Mechanism::Laplace => "Laplace",
-            };
+            let noise = mechanism.in_words();
             return format!("certified, epsilon {}, {features} features, {noise}", epsilon.get());
         }
     };

@@ -41,6 +41,16 @@ pub enum Mechanism {
     Laplace,
 }
 
+impl Mechanism {
+    /// The name of its noise, for people.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Mechanism::Knorm => "K-norm",
+            Mechanism::Laplace => "Laplace",
+        }
+    }
+}
+
 /// `certified` with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
