@@ -37,7 +37,7 @@ struct Rest {
     samples: Vec<i64>,
 }
 
-/// Splits a photo into what is public and the features of its faces.
+/// Splits a photo into what is public and the features of its faces (proofs/public.md).
 pub fn split(
     photo: Photo,
     patches: &[Patch],
@@ -49,6 +49,7 @@ pub fn split(
     for (n, patch) in patches.iter().enumerate() {
         let place = Place::new(patch, &public.photo, plan)?
             .ok_or(Error::NoRoom { face: n + 1, features: plan.method().features })?;
+        // Features of one face would be left in what is public of the other (proofs/faces.md).
         let clash = |face: &Rest| face.place.region.overlaps(place.region);
         if let Some(other) = public.faces.iter().position(clash) {
             return Err(Error::Overlap { first: other + 1, second: n + 1 });
@@ -60,7 +61,7 @@ pub fn split(
     Ok((public, features))
 }
 
-/// Puts estimates of features into what is public. Sees nothing else.
+/// Puts estimates of features into what is public. Sees nothing else (proofs/post-processing.md).
 pub fn compose(public: Public, estimates: &[Estimate], plan: &CertifiedPlan) -> Photo {
     let Public { mut photo, faces } = public;
     for (Rest { place, mut samples }, estimate) in faces.into_iter().zip(estimates) {

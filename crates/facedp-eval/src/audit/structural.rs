@@ -1,4 +1,5 @@
-//! Directions of feature space that noise does not reach.
+//! Directions of feature space that noise does not reach, which alone refute the paper's privacy theorem
+//! (`proofs/paper.md`).
 
 use facedp::Geometric;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
 //! The paper's Theorem 1: that the noise of a feature, a weighted sum of Laplace noises, is Laplace
-//! noise itself.
+//! noise itself. `proofs/paper.md` says when it is, and why it is not in general.
 
 use facedp::noise::experiment;
 use rand_core::CryptoRng;

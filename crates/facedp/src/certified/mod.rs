@@ -169,7 +169,7 @@ impl CertifiedPlan {
         };
         let exponent = (BITS - epsilon.log2().floor() as i32).clamp(0, MOST_EXPONENT) as u32;
         let scale = 2f64.powi(exponent as i32);
-        // Rounded down, all of them: what is spent never exceeds what was given.
+        // Rounded down, all of them: what is spent never exceeds what was given (proofs/composition.md).
         let mut left = (epsilon * scale).floor() as u64;
         let least = 1u64 << exponent.saturating_sub(LEAST_BITS);
         let mut blocks = Vec::new();
@@ -215,6 +215,7 @@ impl CertifiedPlan {
         }
         let mut noisy = vec![None; expected];
         let whole = (CELLS as u64) << self.exponent;
+        // Blocks are independent: their budgets add up (proofs/composition.md).
         for block in &self.blocks {
             let draws = knorm(block.features.len(), block.units, whole, noise);
             for (&n, draw) in block.features.iter().zip(draws) {
@@ -224,7 +225,7 @@ impl CertifiedPlan {
         Ok(Noisy(noisy))
     }
 
-    /// What features are taken to be. Sees nothing but noisy ones.
+    /// What features are taken to be. Sees nothing but noisy ones (proofs/post-processing.md).
     pub fn estimate(&self, noisy: &Noisy) -> Estimate {
         let estimate = |(n, cell): (usize, &Option<i64>)| {
             let value = cell.map_or(0.0, |cell| self.kept[n] * self.grid.value(n, cell));

@@ -61,6 +61,7 @@ impl CertifiedPlan {
             ),
             Randomness::Experiment => (Claim::None, None),
         };
+        // proofs/not-covered.md has them all.
         let assumptions = [
             "the rest of the picture (what is left without these features, colours, where faces are) is \
              the same; it can show who it is, and wherever its content can be guessed (a plain \

@@ -6,7 +6,8 @@
 //! `z` uniform on the `(2r+1)^m` points of the cube of that radius give `z` the weight
 //! `sum over r >= |z| of q^r`, which is `q^|z|` up to a constant. For the radius, `m + 1` geometric
 //! numbers add up to weight `q^r (r+1)...(r+m)/m!`, and are accepted with probability
-//! `prod over j = 1..m of (2r+1) / (2(r+j))`. Whole numbers only, so the law is exact.
+//! `prod over j = 1..m of (2r+1) / (2(r+j))`. Whole numbers only, so the law is exact: proofs/mechanisms.md
+//! shows each step.
 
 use rand_core::CryptoRng;
 
