@@ -94,8 +94,8 @@ def main():
     row = results["rows"][0]
     text = f"""## The price of a real guarantee
 
-`certified` replaces the features of a face by noisy ones, which is epsilon-differentially private in them
-([proofs](../proofs/README.md)). {row['people']} people of LFW, one photo each; share of photos that no longer match their
+`certified` replaces the features of a face by noisy ones, which is epsilon-differentially private among
+pictures that are equal otherwise ([proofs](../proofs/README.md)). {row['people']} people of LFW, one photo each; share of photos that no longer match their
 original, or another photo of the person; dlib at 0.6, SFace at a false accept rate of 1e-3; 95 % intervals (Wilson). A
 model of 256 features, fitted on the other half of the people. `tools/certified.py WORK --lfw LFW`; {helper.machine()};
 {datetime.date.today()}

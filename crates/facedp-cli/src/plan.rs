@@ -140,10 +140,7 @@ fn certified(
         let lines = [
             ("method", format!("certified, {} noise", method.mechanism.in_words())),
             ("features", method.features.to_string()),
-            (
-                "epsilon",
-                format!("{} (pure differential privacy, of the features)", method.epsilon.get()),
-            ),
+            ("epsilon", format!("{} (differential privacy of the features)", method.epsilon.get())),
             ("budget_spent", format!("{:.10}", row.budget_spent)),
             ("blocks", blocks.collect::<Vec<_>>().join(", ")),
             (

@@ -63,7 +63,13 @@ fn total(photos: &[PathBuf], ledger: Option<&Path>, output: &Output) -> Result<E
                 false => {
                     let claim = claim.in_words().split(':').next().unwrap_or_default();
                     let releases = words::count(*releases, "release");
-                    format!("{name}  {releases}, epsilon {epsilon} for each face ({claim})")
+                    let cost = match epsilon {
+                        Some(epsilon) => format!("epsilon {epsilon} for each face ({claim})"),
+                        None => {
+                            "with different faces, boxes or features: no epsilon holds".to_owned()
+                        }
+                    };
+                    format!("{name}  {releases}, {cost}")
                 }
             });
         }

@@ -71,6 +71,22 @@ fn faces_get_drawn_features_and_the_claim_says_which() {
     }
 }
 
+/// How JPEG rounds gives features away where nothing rounds again.
+#[test]
+fn a_jpeg_source_written_without_loss_is_noted() {
+    let folder = photos();
+    let path = folder.path();
+    example("photos/collins.jpg").save(path.join("one.jpg")).unwrap();
+    for (source, format, noted) in
+        [("one.jpg", "png", true), ("one.jpg", "keep", false), ("one.png", "keep", false)]
+    {
+        let args = ["protect", source, "-o", format, "--format", format, "--no-check"];
+        let lines = facedp_json(path, &[&args[..], &CERTIFIED, &["--features", "4"]].concat());
+        let said = lines[0]["notes"].to_string().contains("how JPEG rounds");
+        assert_eq!(said, noted, "{source} {format}: {}", lines[0]);
+    }
+}
+
 /// Fresh entropy each time, unless a key or a seed is named; a seed claims nothing.
 #[test]
 fn noise_is_fresh_unless_asked_otherwise() {
@@ -134,6 +150,21 @@ fn the_ledger_adds_up() {
     assert!(said.contains(words), "{said}");
     assert!(release(&["--key", "my.key"]).contains("3 releases now, epsilon 12"));
     assert!(release(&["--key", "my.key"]).contains("3 releases now, epsilon 12"));
+    // What one release hides, another with fewer features shows: there is no sum.
+    let fewer = |ledger: &str, features: &str| {
+        let args = ["protect", "one.png", "-o", "out", "--force", "--no-check"];
+        let more = ["--features", features, "--ledger", ledger];
+        let outcome = facedp(path, &[&args[..], &CERTIFIED, &more].concat());
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        outcome.stderr
+    };
+    fewer("apart", "4");
+    let said = fewer("apart", "2");
+    assert!(said.contains("2 releases now") && said.contains("no epsilon holds"), "{said}");
+    let total = facedp(path, &["receipt", "total", "--ledger", "apart"]).stdout;
+    assert!(total.contains("2 releases") && total.contains("no epsilon holds"), "{total}");
+    let lines = facedp_json(path, &["receipt", "total", "--ledger", "apart"]);
+    assert!(lines[0]["epsilon"].is_null(), "{lines:?}");
     // Seeded noise claims nothing, so that there is nothing to add.
     assert_eq!(release(&["--seed", "1"]), "");
     let total =

@@ -1,12 +1,13 @@
 //! Taking the features of faces out of a photo, and putting others in.
 //!
 //! With `A` the way from photo to chip, `L` the lift and `U` the eigenfaces, `V = L U (U^T A L U)^-1`
-//! is the change of a photo that adds given features to those of its chip and nothing else:
+//! is the change of a photo that adds given features to those of its chip, to each its own:
 //! `U^T A V = 1`. [`split`] takes `V F` off, [`compose`] puts `V` times an estimate in its place. What is
-//! left between them is public, and for neighbours it is the same bit for bit: features are whole numbers
-//! of cells, samples are fixed point. `proofs/public.md` says who neighbours are, and what is revealed.
+//! left between them is public. Photos that leave the same bit for bit are neighbours, and since features
+//! are whole numbers of cells, and samples fixed point, there are some. `proofs/public.md` says more of
+//! them, and what is revealed.
 
-use facedp::certified::{Cells, Estimate};
+use facedp::certified::{CELLS, Cells, Estimate};
 use facedp::noise::Source;
 use facedp::{CertifiedPlan, FeatureModel, Plane};
 use faer::linalg::matmul::matmul;
@@ -111,6 +112,14 @@ pub(crate) fn context(
     parts.concat()
 }
 
+/// What tells apart how features are taken out of a photo: budgets of releases add up only if it is the
+/// same for them (proofs/repeated.md).
+pub(crate) fn way(plan: &CertifiedPlan, patches: &[Patch]) -> String {
+    let (model, features) = (plan.model().hash(), plan.method().features);
+    let all = format!("{model}, {features} features, {CELLS} cells, {patches:?}");
+    blake3::hash(all.as_bytes()).to_hex()[..16].to_owned()
+}
+
 /// Where a face is, and how features are put there. It depends on nothing that the photo shows.
 struct Place {
     patch: Patch,
@@ -154,7 +163,7 @@ impl Place {
     }
 }
 
-/// `(U^T A L U)^-1`, which depends on where a face is and on nothing that it shows.
+/// `(U^T A L U)^-1` of proofs/public.md, which depends on where a face is and on nothing that it shows.
 struct Dual {
     inverse: Mat<f64>,
 }

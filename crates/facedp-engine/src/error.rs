@@ -193,6 +193,9 @@ pub enum Error {
     /// The system gives no entropy.
     #[error("the system gives no entropy: {0}")]
     Entropy(String),
+    /// Somebody asked for it.
+    #[error("stopped before it was done")]
+    Stopped,
     /// A defect of the program or of a library it uses.
     #[error("internal error, please report it with the picture if you can: {0}")]
     Panicked(String),

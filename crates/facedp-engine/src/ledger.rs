@@ -30,6 +30,9 @@ pub struct Entry {
     pub faces: usize,
     /// What tells repeatable noise apart: the same again costs nothing. None for fresh noise.
     pub noise: Option<String>,
+    /// What tells apart how features were taken out of the photo; none where they are not.
+    #[serde(default)]
+    pub split: Option<String>,
     /// Seconds since 1970.
     pub when: u64,
 }
@@ -39,8 +42,9 @@ pub struct Entry {
 pub struct Total {
     /// Releases with different noise.
     pub releases: usize,
-    /// The sum of their budgets, for each face.
-    pub epsilon: f64,
+    /// The sum of their budgets, for each face. None if features were taken out in different ways: what one
+    /// release hides, the other shows, and no budget holds for them together (`proofs/repeated.md`).
+    pub epsilon: Option<f64>,
 }
 
 /// An open ledger.
@@ -105,20 +109,20 @@ impl Ledger {
             written.map_err(Error::io("cannot write ledger", &self.path))?;
             entries.push(entry);
         }
-        Ok(total(entries.iter().filter(|e| e.photo == photo && e.claim == claim)))
+        let known = entries.iter().filter(|e| e.photo == photo && e.claim == claim);
+        Ok(total(&known.collect::<Vec<_>>()))
     }
 }
 
 /// What releases cost together.
-fn total<'a>(entries: impl Iterator<Item = &'a Entry>) -> Total {
-    let nothing = Total { releases: 0, epsilon: 0.0 };
-    entries.fold(nothing, |sum, entry| Total {
-        releases: sum.releases + 1,
-        epsilon: sum.epsilon + entry.epsilon,
-    })
+fn total(entries: &[&Entry]) -> Total {
+    let alike = entries.windows(2).all(|pair| pair[0].split == pair[1].split);
+    let sum = entries.iter().map(|entry| entry.epsilon).sum();
+    Total { releases: entries.len(), epsilon: alike.then_some(sum) }
 }
 
-/// The totals of all photos, by claim; those that cost most come first.
+/// The totals of all photos, by claim; those of which nothing holds any more, and then those that cost
+/// most, come first.
 pub fn totals(entries: &[Entry]) -> Vec<(String, Claim, Total)> {
     let mut by_photo: BTreeMap<(&str, &str), Vec<&Entry>> = BTreeMap::new();
     for entry in entries {
@@ -126,9 +130,10 @@ pub fn totals(entries: &[Entry]) -> Vec<(String, Claim, Total)> {
     }
     let mut totals: Vec<(String, Claim, Total)> = by_photo
         .into_values()
-        .map(|entries| (entries[0].photo.clone(), entries[0].claim, total(entries.into_iter())))
+        .map(|entries| (entries[0].photo.clone(), entries[0].claim, total(&entries)))
         .collect();
-    totals.sort_by(|a, b| b.2.epsilon.total_cmp(&a.2.epsilon));
+    let cost = |total: &Total| total.epsilon.unwrap_or(f64::INFINITY);
+    totals.sort_by(|a, b| cost(&b.2).total_cmp(&cost(&a.2)));
     totals
 }
 
@@ -139,10 +144,11 @@ impl Entry {
         claim: Claim,
         faces: usize,
         noise: Option<String>,
+        split: Option<String>,
     ) -> Self {
         let photo = photo.iter().map(|byte| format!("{byte:02x}")).collect();
         let when = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
-        Self { photo, epsilon, claim, faces, noise, when }
+        Self { photo, epsilon, claim, faces, noise, split, when }
     }
 }
 
@@ -155,21 +161,29 @@ mod tests {
     fn totals_add_up_and_the_same_again_costs_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/ledger.jsonl");
+        let split = |name: &str| Some(name.to_owned());
         let entry = |photo: u8, noise: Option<&str>| {
-            Entry::new(&[photo; 32], 0.5, Claim::EpsDpFeatures, 1, noise.map(str::to_owned))
+            let noise = noise.map(str::to_owned);
+            Entry::new(&[photo; 32], 0.5, Claim::EpsDpFeatures, 1, noise, split("64 features"))
         };
         let ledger = Ledger::open(&path).unwrap();
         assert_eq!(ledger.record(entry(1, None)).unwrap().releases, 1);
-        assert_eq!(ledger.record(entry(1, None)).unwrap(), Total { releases: 2, epsilon: 1.0 });
-        assert_eq!(ledger.record(entry(2, Some("k"))).unwrap().epsilon, 0.5);
+        assert_eq!(
+            ledger.record(entry(1, None)).unwrap(),
+            Total { releases: 2, epsilon: Some(1.0) }
+        );
+        assert_eq!(ledger.record(entry(2, Some("k"))).unwrap().epsilon, Some(0.5));
         // Another run goes on where this one stopped.
         let ledger = Ledger::open(&path).unwrap();
-        assert_eq!(ledger.record(entry(2, Some("k"))).unwrap().epsilon, 0.5);
-        assert_eq!(ledger.record(entry(2, Some("other"))).unwrap().epsilon, 1.0);
-        assert_eq!(ledger.record(entry(1, None)).unwrap().epsilon, 1.5);
+        assert_eq!(ledger.record(entry(2, Some("k"))).unwrap().epsilon, Some(0.5));
+        assert_eq!(ledger.record(entry(2, Some("other"))).unwrap().epsilon, Some(1.0));
+        assert_eq!(ledger.record(entry(1, None)).unwrap().epsilon, Some(1.5));
+        let other = Entry { split: split("16 features"), ..entry(2, None) };
+        assert_eq!(ledger.record(other).unwrap(), Total { releases: 3, epsilon: None });
         let totals = totals(&Ledger::read(&path).unwrap());
         assert_eq!(totals.len(), 2);
-        assert_eq!(totals[0].2, Total { releases: 3, epsilon: 1.5 });
+        assert_eq!(totals[0].2, Total { releases: 3, epsilon: None });
+        assert_eq!(totals[1].2, Total { releases: 3, epsilon: Some(1.5) });
         assert!(!files::others_can_read(&path));
         fs::write(&path, "not an entry\n").unwrap();
         assert!(Ledger::open(&path).is_err_and(|e| e.to_string().contains("line 1")));

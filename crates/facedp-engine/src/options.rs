@@ -72,6 +72,9 @@ pub struct Options {
     pub copy_faceless: bool,
     /// Ask the recognisers whether faces still match.
     pub check: bool,
+    /// Ask them also after what platforms do to photos, whatever the method; of steering they are asked
+    /// always.
+    pub degrade: bool,
     /// Measure the quality of the faces as written.
     pub measure: bool,
     /// Make receipts.
@@ -89,6 +92,7 @@ impl Default for Options {
             encoding: Encoding::default(),
             copy_faceless: false,
             check: true,
+            degrade: false,
             measure: true,
             receipt: false,
             ledger: None,

@@ -139,7 +139,7 @@ pub struct PublicPart {
     pub notes: Vec<String>,
 }
 
-/// The part that tells something of the original.
+/// The part that tells something of the original (proofs/not-covered.md).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PrivatePart {
     /// A warning for whoever opens the file.

@@ -34,7 +34,8 @@ impl Case {
         let prior = Prior::embedded().unwrap();
         let random = &mut experiment(1, label);
         let work = &mut Workspace::default();
-        let steered = steer(&place, &recognisers, &prior, steering, random, work).unwrap();
+        let steered =
+            steer(&place, &recognisers, &prior, steering, random, &|| Ok(()), work).unwrap();
         let mut changed = photo.clone();
         let planes = steered.planes.iter();
         let lifts = planes.map(|(tint, plane)| Lift::tinted(plane, *tint, patch, photo));

@@ -21,7 +21,7 @@ use super::parsers::{faces, method_names, rectangle, share};
 /// The method `steered` changes a face, as little as possible, until the recognisers inside the program
 /// (dlib, SFace) no longer match it; others may still. The paper's methods (`rdp-optimal` and so on) add
 /// noise instead, which modern recognisers see through. `certified` replaces the facial features by noisy
-/// ones, with a proven guarantee for these and none for the rest of the picture.
+/// ones, with a proven guarantee for these; the rest of the picture has none, and can give them away.
 ///
 /// A photo in which no face is found is not written: it could hold one that was missed. What may be
 /// claimed of results is printed at the end.

@@ -166,10 +166,16 @@ fn complaint(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Vec<String>
                 format!("left as it is: {name}face at {x:.0},{y:.0}: {}", left.reason)
             };
             let again = |total: &Total| {
-                format!(
-                    "released before: {name}{} releases now, epsilon {} in all for each face",
-                    total.releases, total.epsilon
-                )
+                let releases = total.releases;
+                let cost = match total.epsilon {
+                    Some(epsilon) => format!("epsilon {epsilon} in all for each face"),
+                    None => {
+                        "with different faces, boxes or features: together they can show what each \
+                             of them hides, and no epsilon holds"
+                            .to_owned()
+                    }
+                };
+                format!("released before: {name}{releases} releases now, {cost}")
             };
             let again = result.total.as_ref().filter(|total| total.releases > 1).map(again);
             return result.left.iter().map(words).chain(again).collect();

@@ -134,6 +134,7 @@ fn options(args: &Protect) -> Options {
         encoding: Encoding { format, jpeg_quality, metadata },
         copy_faceless: args.write.copy_faceless,
         check: !args.run.no_check,
+        degrade: false,
         measure: !args.run.no_metrics,
         receipt: args.write.receipt,
         ledger: None,

@@ -94,7 +94,7 @@ pub fn run(
         let taken = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut work = taken.unwrap_or_default();
         let tell = |done: usize, of: usize| watch.faces(job, done, of);
-        let hands = Hands { threads, tell: &tell };
+        let hands = Hands { threads, tell: &tell, ..Hands::default() };
         let tried =
             catch_unwind(AssertUnwindSafe(|| work_on(engine, job, course, hands, &mut work)));
         let outcome = match tried {

@@ -3,8 +3,8 @@
 use facedp::CertifiedPlan;
 use facedp_nets::Workspace;
 
-use super::{Done, Engine, Subject};
-use crate::certify::{compose, context, randomness, residual, split};
+use super::{Done, Engine, Hands, Subject};
+use crate::certify::{compose, context, randomness, residual, split, way};
 use crate::error::Result;
 use crate::key::Secret;
 use crate::patch::Patch;
@@ -18,12 +18,14 @@ impl Engine {
         photo: Photo,
         plan: &CertifiedPlan,
         secret: &Secret,
+        hands: Hands<'_>,
         work: &mut Workspace,
     ) -> Result<Certified> {
         let found = self.subjects(&photo, work)?;
         let before = photo.digest();
         let mut subjects = Vec::new();
         for (spot, patch) in &found {
+            hands.go_on()?;
             let region = patch.reach(&photo, plan.model().side());
             subjects.push(self.subject(&photo, *spot, region, Done::Nothing, work)?);
         }
@@ -55,7 +57,7 @@ impl Engine {
         }
         let changed = photo.digest() != before;
         let identity = identity.finalize().to_hex()[..16].to_owned();
-        Ok(Certified { photo, subjects, changed, identity })
+        Ok(Certified { photo, subjects, changed, identity, way: way(plan, &patches) })
     }
 }
 
@@ -66,4 +68,6 @@ pub(super) struct Certified {
     pub(super) changed: bool,
     /// What its noise followed from, were it keyed.
     pub(super) identity: String,
+    /// How features were taken out of it.
+    pub(super) way: String,
 }

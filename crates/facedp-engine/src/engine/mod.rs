@@ -11,6 +11,8 @@ mod context;
 mod noise;
 mod steering;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use facedp::{Claim, Drawn, Quality, Release};
@@ -24,7 +26,7 @@ use crate::ledger::{Entry, Ledger, Total};
 use crate::options::{Look, Options, Treatment};
 use crate::outcome::{Compared, FaceReport, Protected, Seen};
 use crate::patch::Patch;
-use crate::photo::{Head, Metadata, Photo, Region};
+use crate::photo::{Format, Head, Metadata, Photo, Region};
 use crate::receipt::{Certificate, Course, FaceRecord, Receipt, Terms};
 use crate::steer::Prior;
 
@@ -33,14 +35,18 @@ pub struct Engine {
     treatment: Treatment,
     options: Options,
     /// None where nobody has to look.
-    eyes: Option<Eyes>,
+    eyes: Option<Arc<Eyes>>,
     /// None where nobody is steered.
-    prior: Option<Prior>,
+    prior: Option<Arc<Prior>>,
     /// None where releases are not written down.
     ledger: Option<Ledger>,
     /// Keeps threads from working on more large photos at once than memory holds.
-    gate: Gate,
+    gate: Arc<Gate>,
 }
+
+/// Said of `certified` where what a JPEG source was made of can be read off the result (proofs/public.md).
+const LATTICE: &str = "the source was a JPEG file, and its result is written without loss: from how JPEG rounds, the features \
+     can be computed";
 
 /// A face on its way, with what is needed of the original once that is gone.
 struct Subject {
@@ -69,29 +75,32 @@ pub struct Hands<'a> {
     pub threads: usize,
     /// Called with the number of faces done and of all.
     pub tell: &'a (dyn Fn(usize, usize) + Sync),
+    /// Once set, work on the photo ends with [`Error::Stopped`].
+    pub stop: &'a AtomicBool,
 }
+
+/// What nobody sets.
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl Default for Hands<'_> {
     fn default() -> Self {
-        Self { threads: 1, tell: &|_, _| {} }
+        Self { threads: 1, tell: &|_, _| {}, stop: &NEVER }
+    }
+}
+
+impl Hands<'_> {
+    /// Fails once the work is to be stopped.
+    fn go_on(&self) -> Result<()> {
+        if self.stop.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(()) }
     }
 }
 
 impl Engine {
     /// Makes an engine, with as many networks as the options need.
     pub fn new(treatment: Treatment, options: Options) -> Result<Self> {
-        if let Treatment::Certify { .. } = treatment
-            && options.encoding.metadata == Metadata::Keep
-        {
-            return Err(Error::CertifiedMetadata);
-        }
         let eyes = match (&treatment, &options) {
             (Treatment::None, _) => None,
-            (Treatment::Steer { steering, .. }, _) => {
-                steering.validate()?;
-                Some(Eyes::open()?)
-            }
-            (_, Options { check: true, .. }) => Some(Eyes::open()?),
+            (Treatment::Steer { .. }, _) | (_, Options { check: true, .. }) => Some(Eyes::open()?),
             (_, Options { look: Look::Faces { .. }, .. }) => Some(Eyes::detector_only()?),
             _ => None,
         };
@@ -99,8 +108,36 @@ impl Engine {
             Treatment::Steer { .. } => Some(Prior::embedded()?),
             _ => None,
         };
+        let (eyes, prior) = (eyes.map(Arc::new), prior.map(Arc::new));
+        Self::with_parts(treatment, options, eyes, prior, Arc::default())
+    }
+
+    /// An engine that treats photos otherwise with the networks of this one, in the memory that both
+    /// may take together. This one must steer, so that it has all of them.
+    pub fn another(&self, treatment: Treatment, options: Options) -> Result<Self> {
+        let (eyes, prior) = (self.eyes.clone(), self.prior.clone());
+        if eyes.is_none() || prior.is_none() {
+            return Err(Error::Refused("an engine without networks cannot share them".to_owned()));
+        }
+        Self::with_parts(treatment, options, eyes, prior, Arc::clone(&self.gate))
+    }
+
+    fn with_parts(
+        treatment: Treatment,
+        options: Options,
+        eyes: Option<Arc<Eyes>>,
+        prior: Option<Arc<Prior>>,
+        gate: Arc<Gate>,
+    ) -> Result<Self> {
+        match &treatment {
+            Treatment::Certify { .. } if options.encoding.metadata == Metadata::Keep => {
+                return Err(Error::CertifiedMetadata);
+            }
+            Treatment::Steer { steering, .. } => steering.validate()?,
+            _ => {}
+        }
         let ledger = options.ledger.as_deref().map(Ledger::open).transpose()?;
-        Ok(Self { treatment, options, eyes, prior, ledger, gate: Gate::default() })
+        Ok(Self { treatment, options, eyes, prior, ledger, gate })
     }
 
     /// How it treats photos.
@@ -183,6 +220,9 @@ impl Engine {
     }
 
     /// Treats one photo with several threads, and tells of each face.
+    ///
+    /// The original stays at hand for comparisons, and nothing of it may go into the file but what
+    /// `certify::compose` gives: proofs/post-processing.md relies on it.
     pub fn protect_with(
         &self,
         file: &[u8],
@@ -195,27 +235,31 @@ impl Engine {
         let mut photo = head.decode()?;
         let digest = self.ledger.as_ref().map(|_| photo.digest());
         let (mut subjects, mut left, mut changed) = (Vec::new(), Vec::new(), false);
-        let mut identity = String::new();
+        let (source_format, mut released) = (photo.format(), None);
         match &self.treatment {
             Treatment::None => {}
             Treatment::Noise { plan, secret } => {
-                (subjects, changed) = self.add_noise(&mut photo, plan, secret, work)?;
+                (subjects, changed) = self.add_noise(&mut photo, plan, secret, hands, work)?;
             }
             Treatment::Certify { plan, secret } => {
-                let done = self.certify(photo, plan, secret, work)?;
+                let done = self.certify(photo, plan, secret, hands, work)?;
                 (photo, subjects, changed) = (done.photo, done.subjects, done.changed);
-                identity = done.identity;
+                released = Some((done.identity, done.way));
             }
             Treatment::Steer { steering, secret } => {
                 (subjects, left, changed) =
                     self.steer(&mut photo, steering, secret, hands, work)?;
             }
         }
-        let encoded = photo.encode(&self.options.encoding)?;
+        hands.go_on()?;
+        let mut encoded = photo.encode(&self.options.encoding)?;
         drop(photo);
+        if released.is_some() && source_format == Format::Jpeg && encoded.format == Format::Png {
+            encoded.notes.push(LATTICE.to_owned());
+        }
         // Before anybody gets to see the file.
         let total =
-            digest.map(|photo| self.record(&photo, &identity, subjects.len())).transpose()?;
+            digest.map(|photo| self.record(&photo, released, subjects.len())).transpose()?;
         let total = total.flatten();
 
         let again = !subjects.is_empty() && (self.options.measure || self.options.check);
@@ -225,6 +269,7 @@ impl Engine {
         let mut faces = Vec::new();
         let mut records = Vec::new();
         for subject in subjects {
+            hands.go_on()?;
             let (report, record) = self.report(subject, written.as_ref(), work)?;
             faces.push(report);
             records.extend(record);
@@ -248,15 +293,21 @@ impl Engine {
         })
     }
 
-    /// Writes a release down in the ledger, if there is one and something is claimed.
-    fn record(&self, photo: &[u8; 32], identity: &str, faces: usize) -> Result<Option<Total>> {
-        let (claim, epsilon, noise) = match (self.terms(), &self.treatment) {
-            (Some(terms), Treatment::Noise { plan, secret }) => {
+    /// Writes a release down in the ledger, if there is one and something is claimed (proofs/repeated.md).
+    /// Identity and way are those of features that were replaced.
+    fn record(
+        &self,
+        photo: &[u8; 32],
+        released: Option<(String, String)>,
+        faces: usize,
+    ) -> Result<Option<Total>> {
+        let (claim, epsilon, noise, way) = match (self.terms(), &self.treatment, released) {
+            (Some(terms), Treatment::Noise { plan, secret }, _) => {
                 let look = format!("{} {:?}", plan.name(), self.options.look);
-                (terms.claim(), plan.method().epsilon, secret.again(&look))
+                (terms.claim(), plan.method().epsilon, secret.again(&look), None)
             }
-            (Some(terms), Treatment::Certify { plan, secret }) => {
-                (terms.claim(), plan.method().epsilon, secret.again(identity))
+            (Some(terms), Treatment::Certify { plan, secret }, Some((identity, way))) => {
+                (terms.claim(), plan.method().epsilon, secret.again(&identity), Some(way))
             }
             _ => return Ok(None),
         };
@@ -264,7 +315,7 @@ impl Engine {
             (None, _) | (_, Claim::None) => Ok(None),
             _ if faces == 0 => Ok(None),
             (Some(ledger), claim) => {
-                let entry = Entry::new(photo, epsilon.get(), claim, faces, noise);
+                let entry = Entry::new(photo, epsilon.get(), claim, faces, noise, way);
                 ledger.record(entry).map(Some)
             }
         }
@@ -286,6 +337,15 @@ impl Engine {
         }
     }
 
+    /// How much a face is tried: steering has to hold after what platforms do to photos.
+    fn trial(&self, done: &Done) -> Trial {
+        match done {
+            Done::Steered { .. } => Trial::Degraded,
+            _ if self.options.degrade => Trial::Degraded,
+            _ => Trial::Plain,
+        }
+    }
+
     /// Keeps what later comparisons need of a face.
     fn subject(
         &self,
@@ -300,7 +360,7 @@ impl Engine {
             && let Some(face) = eyes.face_to_check(spot, photo, work)?
         {
             let seen = eyes.witness(photo, &face, work)?;
-            if let Done::Steered { .. } = done {
+            if self.trial(&done) == Trial::Degraded {
                 baseline = eyes.judge(&seen, photo, Trial::Degraded, work)?;
             }
             witness = Some(seen);
@@ -324,10 +384,7 @@ impl Engine {
             }
             _ => None,
         };
-        let trial = match &done {
-            Done::Steered { .. } => Trial::Degraded,
-            _ => Trial::Plain,
-        };
+        let trial = self.trial(&done);
         let recognisers = match (&self.eyes, &witness, written) {
             (Some(eyes), Some(witness), Some(written)) => {
                 eyes.judge(witness, written, trial, work)?

@@ -4,7 +4,7 @@ use facedp::{Plan, Plane};
 use facedp_nets::Workspace;
 
 use super::context::Context;
-use super::{Done, Engine, Subject};
+use super::{Done, Engine, Hands, Subject};
 use crate::error::Result;
 use crate::key::Secret;
 use crate::lift::{self, Lift};
@@ -17,6 +17,7 @@ impl Engine {
         photo: &mut Photo,
         plan: &Plan,
         secret: &Secret,
+        hands: Hands<'_>,
         work: &mut Workspace,
     ) -> Result<(Vec<Subject>, bool)> {
         let found = self.subjects(photo, work)?;
@@ -24,6 +25,7 @@ impl Engine {
         let side = plan.model().side();
         let (mut subjects, mut lifts) = (Vec::new(), Vec::new());
         for (spot, patch) in found {
+            hands.go_on()?;
             let region = patch.region(photo);
             // Noise that does not depend on the chip needs no chip, but noisy features do.
             let chip = match plan.reads_chip() || self.options.receipt {

@@ -70,6 +70,7 @@ impl Engine {
         let mut subjects = Vec::new();
         for face in &faces {
             // Of the original, before any face is changed. What was done follows.
+            hands.go_on()?;
             let done = Done::Steered { course: Course { steps: 0, reached: false }, mse: 0.0 };
             subjects.push(self.subject(photo, face.spot, face.region, done, work)?);
         }
@@ -85,7 +86,8 @@ impl Engine {
             let one = |face: &mut Steerable, work: &mut Workspace| {
                 let Steerable { patch, landmarks, source, .. } = face;
                 let place = Place { photo: seen, patch, landmarks };
-                let steered = steer(&place, &recognisers, prior, steering, source, work);
+                let go_on = || hands.go_on();
+                let steered = steer(&place, &recognisers, prior, steering, source, &go_on, work);
                 (hands.tell)(done.fetch_add(1, Ordering::Relaxed) + 1, count);
                 steered
             };

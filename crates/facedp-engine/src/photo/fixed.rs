@@ -1,4 +1,4 @@
-//! Samples of a region in fixed point, taken out of a photo and put back.
+//! Samples of a region in fixed point, taken out of a photo and put back (proofs/public.md).
 
 use facedp::Plane;
 

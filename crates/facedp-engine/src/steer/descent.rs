@@ -58,13 +58,15 @@ pub struct Place<'a> {
     pub landmarks: &'a Landmarks,
 }
 
-/// Steers one face of a photo. The same source gives the same change.
+/// Steers one face of a photo. The same source gives the same change. `go_on` is asked before every step
+/// and ends it by failing.
 pub fn steer(
     place: &Place<'_>,
     recognisers: &[&Recogniser],
     prior: &Prior,
     steering: &Steering,
     random: &mut dyn CryptoRng,
+    go_on: &dyn Fn() -> Result<()>,
     work: &mut Workspace,
 ) -> Result<Steered> {
     let scene = Scene::new(place, recognisers)?;
@@ -73,6 +75,7 @@ pub fn steer(
     let mut reached = false;
     let mut steps = 0;
     while steps < steering.tuning.steps && !reached {
+        go_on()?;
         path.step(steps, &mut targets, random, work)?;
         steps += 1;
         if steps % steering.tuning.check_every == 0 {

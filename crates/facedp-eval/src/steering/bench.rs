@@ -154,8 +154,10 @@ impl Bench<'_> {
                 let recognisers = self.steerers.named(&steering.recognisers);
                 let landmarks = &subject.spot.landmarks;
                 let place = Place { photo: &photo, patch: &patch, landmarks };
+                let go_on = || Ok(());
+                let prior = &self.prior;
                 let steered =
-                    steer(&place, &recognisers, &self.prior, steering, &mut random, work)?;
+                    steer(&place, &recognisers, prior, steering, &mut random, &go_on, work)?;
                 let mut changed = photo.clone();
                 let planes = steered.planes.iter();
                 let lifts: Vec<Lift> = planes

@@ -62,8 +62,8 @@ impl Items {
         given.sum::<f64>() + rest.iter().sum::<f64>()
     }
 
-    /// The best blocks and budgets found; never worse than a budget split equally, or by
-    /// `Delta^(2/3)`, among single features.
+    /// The best blocks and budgets found, from public things alone (proofs/composition.md); never worse than
+    /// a budget split equally, or by `Delta^(2/3)`, among single features.
     pub(super) fn best(&self, epsilon: f64) -> Vec<Share> {
         let one_by_one = |share: &dyn Fn(usize) -> f64| -> Vec<Share> {
             let sum: f64 = (0..self.len()).map(share).sum();

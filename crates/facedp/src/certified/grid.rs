@@ -50,7 +50,8 @@ impl Grid {
         &self.width
     }
 
-    /// The nearest cells of features, wherever they lie. What is not a number counts as the middle.
+    /// The nearest cells of features, wherever they lie. What is not a number counts as the middle. However
+    /// this rounds, cells are whole numbers, and that is all the proof needs (proofs/mechanisms.md).
     pub fn cells(&self, features: &[f64]) -> Cells {
         let cell = |(n, feature): (usize, &f64)| match feature.is_nan() {
             true => CELLS / 2,

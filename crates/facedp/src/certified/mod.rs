@@ -136,8 +136,10 @@ impl Estimate {
     }
 }
 
-/// The least budget of a block is `2^-LEAST_BITS`: noise for less would not fit a word.
+/// The least budget of a block is `2^-LEAST_BITS`, and the most features of one: noise for less, or for more
+/// of them, would not fit a word (proofs/mechanisms.md).
 const LEAST_BITS: u32 = 30;
+const MOST_FEATURES: usize = 4096;
 /// Bits of the total budget.
 const BITS: i32 = 30;
 /// Most bits of the denominator, so that it fits a word together with [`CELLS`].
@@ -303,9 +305,9 @@ impl CertifiedPlan {
 
 /// The largest block whose noise is quickly drawn: its radius is `(m + 1) CELLS / epsilon` on average, and
 /// is accepted with a probability of about `e^(-m^2 / 2 radius)`. Only budgets in the hundreds are limited
-/// by it.
+/// by it (proofs/mechanisms.md).
 fn largest_block(epsilon: f64) -> usize {
-    ((2.0 * CELLS as f64 / epsilon) as usize).max(1)
+    ((2.0 * CELLS as f64 / epsilon) as usize).clamp(1, MOST_FEATURES)
 }
 
 /// Variances of features over the people a model was trained on: public.

@@ -65,9 +65,11 @@ impl CertifiedPlan {
         let assumptions = [
             "the rest of the picture (what is left without these features, colours, where faces are) is \
              the same; it can show who it is, and wherever its content can be guessed (a plain \
-             background, a black border) it gives the features away",
-            "one release of one face, published whatever it looks like; budgets of several releases, or \
-             of several faces of one person, add up",
+             background, a black border) or follows from how the source was stored (a JPEG file's \
+             quantisation) it gives the features away",
+            "one release of one face, published whatever it looks like; budgets add up over releases with \
+             the same features and faces, and over faces of one person; releases with other features, \
+             faces or boxes, or by another method, can together show everything",
             "people whose photos trained the model are not covered",
         ];
         let assumptions = assumptions.into_iter().chain(keyed).map(str::to_owned).collect();
@@ -76,10 +78,12 @@ impl CertifiedPlan {
             method: NamedMethod { preset: Name::Certified, method: self.method },
             model_sha256: self.model.hash().to_owned(),
             epsilon_unit:
-                "pure differential privacy, against the widths of the model's public boxes"
+                "differential privacy (delta below 2^-300, of overflow), against the widths of the model's \
+                 public boxes"
                     .to_owned(),
             epsilon_spent: self.spent(),
-            neighbours: "photos that are equal but for the features of one face, by any amount"
+            neighbours: "pictures in fixed point that are equal but for the features of one face, by any \
+                         amount; files as cameras write them hardly ever are"
                 .to_owned(),
             assumptions,
             claim,

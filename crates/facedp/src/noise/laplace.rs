@@ -41,7 +41,7 @@ pub fn discrete_laplace<R: CryptoRng + ?Sized>(t: u64, noise: &mut R) -> i128 {
 /// True with probability `e^(-a/t)`, for `a <= t`.
 ///
 /// `e^(-r) = 1 - r (1 - r/2 (1 - r/3 (...)))`: count how often a chance of `r/k` comes true in a
-/// row; the answer is yes if that is an even number of times.
+/// row; the answer is yes if that is an even number of times (proofs/mechanisms.md).
 pub(super) fn accept_exp<R: CryptoRng + ?Sized>(a: u64, t: u64, noise: &mut R) -> bool {
     let mut k = 1;
     while (a == t || below(t, noise) < a) && (k == 1 || below(k, noise) == 0) {

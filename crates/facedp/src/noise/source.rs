@@ -56,7 +56,7 @@ pub fn experiment(seed: u64, label: &str) -> Source<ChaCha20Rng> {
 ///
 /// The same key and context give the same noise, so that protecting a photo again shows nothing new
 /// to somebody who would average; without the key the noise cannot be told from fresh one. The
-/// caller makes contexts of different items differ.
+/// caller makes contexts of different items differ (proofs/repeated.md).
 pub fn keyed(key: &[u8; 32], context: &[u8]) -> Source<ChaCha20Rng> {
     let seed = blake3::Hasher::new_keyed(key).update(b"facedp noise 1").update(context).finalize();
     let generator = ChaCha20Rng::from_seed(*seed.as_bytes());

@@ -95,6 +95,7 @@ impl Plan {
             }
         };
         let claim = match spread {
+            // No more than that: proofs/paper.md.
             Spread::Public(_) => Claim::PaperAccounting,
             Spread::ByAmplitude { .. } => Claim::None,
         };
