@@ -2,38 +2,19 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, anyhow};
-use facedp::Quality;
-use facedp_engine::{Distance, Eyes, MIN_SCORE, Photo, Spot, Trial, Verdict, Workspace};
-use serde::Serialize;
+use anyhow::Context;
+use facedp_engine::{Checked, Distance, Eyes, Workspace};
 
 use crate::args::{Check, Output};
 use crate::failure::{Failure, say};
 use crate::{photo, words};
 
-/// What is found of a pair of pictures.
-#[derive(Serialize)]
-struct Report {
-    #[serde(flatten)]
-    quality: Quality,
-    /// Faces of the original.
-    faces: Vec<FaceReport>,
-}
-
-#[derive(Serialize)]
-struct FaceReport {
-    #[serde(flatten)]
-    face: Spot,
-    recognisers: Vec<Verdict>,
-}
-
 pub fn run(args: &Check, output: &Output) -> Result<ExitCode, Failure> {
     let (original, released) = (photo::read(&args.original)?, photo::read(&args.released)?);
-    let [before, after] = [&original, &released].map(|photo| photo.luma(photo.whole()));
-    let quality = Quality::compare(&before, &after).map_err(|e| {
-        anyhow!("{} against {}: {e}", args.released.display(), args.original.display())
-    })?;
-    let report = Report { quality, faces: faces(&original, &released)? };
+    let eyes = Eyes::open().context("the embedded networks")?;
+    let names = || format!("{} against {}", args.released.display(), args.original.display());
+    let checked = eyes.check(&original, &released, &mut Workspace::default());
+    let report = checked.with_context(names)?;
     if output.json {
         say(serde_json::to_string(&report).context("JSON")?)?;
     } else if !output.quiet {
@@ -42,19 +23,7 @@ pub fn run(args: &Check, output: &Output) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn faces(original: &Photo, released: &Photo) -> anyhow::Result<Vec<FaceReport>> {
-    let eyes = Eyes::open().context("the embedded networks")?;
-    let mut work = Workspace::default();
-    let found = eyes.find(original, MIN_SCORE, &mut work)?;
-    let report = |face: Spot| -> anyhow::Result<FaceReport> {
-        let witness = eyes.witness(original, &face, &mut work)?;
-        let recognisers = eyes.judge(&witness, released, Trial::Degraded, &mut work)?;
-        Ok(FaceReport { face, recognisers })
-    };
-    found.into_iter().map(report).collect()
-}
-
-fn describe(report: &Report) -> String {
+fn describe(report: &Checked) -> String {
     let quality = &report.quality;
     let equal = quality.variance == 0.0;
     let decibels = |value: Option<f64>| match value {

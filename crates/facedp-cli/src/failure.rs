@@ -34,6 +34,12 @@ impl From<facedp_eval::Error> for Failure {
     }
 }
 
+impl From<facedp_web::Error> for Failure {
+    fn from(error: facedp_web::Error) -> Self {
+        Failure::Work(error.into())
+    }
+}
+
 impl Failure {
     /// A usage error in the words of `error`.
     pub fn usage(error: impl Into<anyhow::Error>) -> Self {

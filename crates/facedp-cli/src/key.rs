@@ -4,18 +4,19 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use facedp_engine::files::Existing;
+use facedp_engine::{Key, Secret};
 use serde_json::json;
 
 use crate::args::{Key as Command, Output};
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, complain, say};
 
 pub fn run(command: &Command, output: &Output) -> Result<ExitCode, Failure> {
     let (path, verb) = match command {
-        Command::Path => (facedp_engine::Key::usual_path()?, "is"),
+        Command::Path => (Key::usual_path()?, "is"),
         Command::New { file, force } => {
             let path = match file {
                 Some(file) => file.clone(),
-                None => facedp_engine::Key::usual_path()?,
+                None => Key::usual_path()?,
             };
             if path.exists() && !force {
                 return Err(anyhow!(
@@ -26,7 +27,7 @@ pub fn run(command: &Command, output: &Output) -> Result<ExitCode, Failure> {
                 .into());
             }
             let existing = if *force { Existing::Replace } else { Existing::Keep };
-            facedp_engine::Key::generate()?.write(&path, existing)?;
+            Key::generate()?.write(&path, existing)?;
             (path, "made")
         }
     };
@@ -36,4 +37,13 @@ pub fn run(command: &Command, output: &Output) -> Result<ExitCode, Failure> {
         say(path.display())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The user's own key, which is made on first use.
+pub fn usual() -> Result<Secret, Failure> {
+    let (key, made) = Key::usual()?;
+    if let Some(path) = made {
+        complain(format_args!("made your key: {} (keep it secret)", path.display()));
+    }
+    Ok(Secret::Key(key))
 }

@@ -13,6 +13,7 @@ mod plan;
 mod progress;
 mod protect;
 mod receipt;
+mod serve;
 mod train;
 mod words;
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let done = match args.command {
         Command::Protect(command) => protect::run(&command, &args.output),
+        Command::Serve(command) => serve::run(&command, &args.output),
         Command::Check(command) => check::run(&command, &args.output),
         Command::Inspect(command) => inspect::run(&command, &args.output),
         Command::Audit(command) => audit::run(&command, &args.output),

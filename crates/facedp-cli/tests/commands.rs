@@ -297,6 +297,7 @@ fn help_texts_are_as_recorded() {
     for command in [
         &[][..],
         &["protect"],
+        &["serve"],
         &["check"],
         &["inspect"],
         &["plan"],

@@ -21,6 +21,7 @@
 pub mod annotate;
 pub mod batch;
 pub mod certify;
+mod check;
 mod engine;
 mod error;
 mod eyes;
@@ -36,6 +37,7 @@ mod photo;
 mod receipt;
 pub mod steer;
 
+pub use check::{Checked, CheckedFace};
 pub use engine::{Engine, Hands};
 pub use error::{Error, Result};
 pub use eyes::{Distance, Eyes, Faces, MIN_SCORE, Spot, Trial, Verdict, Witness, after_jpeg};

@@ -5,6 +5,7 @@ mod evaluate;
 mod method;
 mod parsers;
 mod protect;
+mod serve;
 
 use std::path::PathBuf;
 
@@ -16,6 +17,7 @@ pub use audit::Audit;
 pub use evaluate::{Evaluate, Images, SteeredArgs};
 pub use method::MethodArgs;
 pub use protect::{GoalName, MethodName, Protect, RunArgs, SteerArgs, StrengthName, Switch};
+pub use serve::Serve;
 
 use parsers::{method_names, share};
 
@@ -31,6 +33,7 @@ use parsers::{method_names, share};
     after_help = "\
 Examples:
   facedp protect photos/ -o out/             add noise to every face of a folder of photos
+  facedp serve                               the same in your browser, on this machine only
   facedp check me.jpg out/me.jpg             how much did it change, and does it still match?
   facedp inspect group.jpg                   where are the faces?
   facedp plan --all                          what would each method do?
@@ -61,6 +64,7 @@ pub struct Output {
 #[derive(Subcommand)]
 pub enum Command {
     Protect(Protect),
+    Serve(Serve),
     Check(Check),
     Inspect(Inspect),
     Plan(Plan),

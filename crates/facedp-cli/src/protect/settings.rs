@@ -10,8 +10,8 @@ use facedp_engine::{
 use facedp_engine::ledger::Ledger;
 
 use crate::args::{GoalName, MethodName, Protect, SteerArgs, StrengthName, Switch};
-use crate::failure::{Failure, complain};
-use crate::model;
+use crate::failure::Failure;
+use crate::{key, model};
 
 pub fn engine(args: &Protect) -> Result<Engine, Failure> {
     if args.method != MethodName::Steered
@@ -149,12 +149,6 @@ fn secret(args: &Protect) -> Result<Secret, Failure> {
         (None, Some(path)) => Secret::Key(Key::read(path)?),
         // Nothing is drawn, so that no key has to be kept for it.
         (None, None) if args.run.dry_run => Secret::Key(Key::generate()?),
-        (None, None) => {
-            let (key, made) = Key::usual()?;
-            if let Some(path) = made {
-                complain(format_args!("made your key: {} (keep it secret)", path.display()));
-            }
-            Secret::Key(key)
-        }
+        (None, None) => key::usual()?,
     })
 }

@@ -19,6 +19,7 @@ use facedp::{Claim, Drawn, Quality, Release};
 use facedp_nets::Workspace;
 use sha2::{Digest, Sha256};
 
+use crate::check::Checked;
 use crate::error::{Error, Result};
 use crate::eyes::{Eyes, Spot, Trial, Verdict, Witness};
 use crate::gate::Gate;
@@ -212,6 +213,15 @@ impl Engine {
         };
         let faces = found.into_iter().map(|(spot, _)| judge(spot)).collect::<Result<_>>()?;
         Ok(Compared { faces })
+    }
+
+    /// Compares a photo, treated by whom ever, with its original.
+    pub fn check(&self, file: &[u8], released: &[u8], work: &mut Workspace) -> Result<Checked> {
+        let limits = &self.options.limits;
+        let (head, other) = (Head::read(file, limits)?, Head::read(released, limits)?);
+        let _place = self.gate.enter(head.bytes() + other.bytes());
+        let Some(eyes) = &self.eyes else { return Err(Error::NoFace) };
+        eyes.check(&head.decode()?, &other.decode()?, work)
     }
 
     /// Treats one photo.

@@ -36,6 +36,17 @@ pub enum Format {
     WebP,
 }
 
+impl Format {
+    /// What a web server calls it.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Format::Jpeg => "image/jpeg",
+            Format::Png => "image/png",
+            Format::WebP => "image/webp",
+        }
+    }
+}
+
 impl Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,0 +1,170 @@
+// The page: photos come in, cards show them, a button sets them all to work.
+
+import * as api from "./api.js";
+import { Card } from "./card.js";
+import { chart } from "./chart.js";
+import { $, el } from "./dom.js";
+import { methodForm } from "./method.js";
+import { count } from "./words.js";
+import { zip } from "./zip.js";
+
+/** Photos that are looked at, or sent to be treated, at once. */
+const AT_ONCE = 3;
+const ENDINGS = /\.(jpe?g|jpe|jfif|png|webp)$/i;
+
+let cards = [];
+let offer = null;
+let form = null;
+let working = false;
+
+const is = (state) => (card) => card.state === state;
+
+/** Brings buttons and words up to date. */
+function refresh() {
+  const [ready, done, busy] = [cards.filter((card) => card.isReady), cards.filter(is("done")), cards.filter(is("working"))];
+  $("bar").hidden = cards.length === 0;
+  $("go").disabled = working || ready.length === 0;
+  $("go").textContent = ready.length ? `Change the faces in ${count(ready.length, "photo")}` : "Change the faces";
+  $("stop").hidden = !working;
+  $("save").hidden = done.length === 0;
+  $("save").textContent = done.length === 1 ? "Download it as a zip" : `Download all ${done.length} as a zip`;
+  const looking = cards.filter(is("looking")).length;
+  const failed = cards.filter(is("failed")).length;
+  const parts = [];
+  if (looking) parts.push(`looking for faces in ${count(looking, "photo")}`);
+  if (busy.length) parts.push(`${count(busy.length, "photo")} to go`);
+  if (done.length) parts.push(`${count(done.length, "photo")} done`);
+  if (failed) parts.push(`${failed} cannot be used`);
+  $("told").textContent = parts.join(", ");
+}
+
+/** Does something for each item, a few at once. */
+async function each(items, task) {
+  const left = [...items];
+  const worker = async () => {
+    while (left.length) await task(left.shift());
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+function add(files) {
+  const more = files.map(({ file, name }) => new Card(file, name, refresh, remove));
+  cards.push(...more);
+  $("photos").append(...more.map((card) => card.element));
+  refresh();
+  each(more, (card) => card.look(offer.limits));
+}
+
+function remove(card) {
+  card.discard();
+  cards = cards.filter((other) => other !== card);
+  refresh();
+  $("choose").focus();
+}
+
+async function go() {
+  const settings = form.settings();
+  if (!settings) return;
+  working = true;
+  const mine = cards.filter((card) => card.isReady);
+  refresh();
+  await each(mine, async (card) => {
+    if (working && cards.includes(card)) await card.treat(settings);
+  });
+  working = false;
+  refresh();
+}
+
+function stop() {
+  working = false;
+  cards.filter(is("working")).forEach((card) => card.stop());
+  refresh();
+}
+
+async function save() {
+  const files = cards.filter(is("done")).map((card) => ({ name: card.name, blob: card.result }));
+  try {
+    const url = URL.createObjectURL(await zip(files));
+    el("a", { href: url, download: "facedp.zip" }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  } catch (error) {
+    $("told").textContent = error.message;
+  }
+}
+
+/** Files of what was dropped, folders walked. */
+async function dropped(transfer) {
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  if (!entries.length) return [...transfer.files].map((file) => ({ file, name: file.name }));
+  const found = [];
+  const walk = async (entry, folder) => {
+    if (entry.isFile) {
+      const file = await new Promise((done, failed) => entry.file(done, failed));
+      // Of a folder, only pictures are meant.
+      if (!folder || ENDINGS.test(file.name)) found.push({ file, name: folder + file.name });
+      return;
+    }
+    const reader = entry.createReader();
+    for (;;) {
+      const some = await new Promise((done, failed) => reader.readEntries(done, failed));
+      if (!some.length) return;
+      for (const inner of some) await walk(inner, `${folder}${entry.name}/`);
+    }
+  };
+  for (const entry of entries) await walk(entry, "");
+  return found;
+}
+
+function listen() {
+  $("choose").addEventListener("click", () => $("files").click());
+  $("choose-folder").addEventListener("click", () => $("folder").click());
+  $("files").addEventListener("change", (event) => {
+    add([...event.target.files].map((file) => ({ file, name: file.name })));
+    event.target.value = "";
+  });
+  $("folder").addEventListener("change", (event) => {
+    const pictures = [...event.target.files].filter((file) => ENDINGS.test(file.name));
+    add(pictures.map((file) => ({ file, name: file.webkitRelativePath || file.name })));
+    event.target.value = "";
+  });
+  $("go").addEventListener("click", go);
+  $("stop").addEventListener("click", stop);
+  $("save").addEventListener("click", save);
+  $("clear").addEventListener("click", () => [...cards].forEach(remove));
+  const over = (on) => document.body.classList.toggle("over", on);
+  addEventListener("dragover", (event) => {
+    event.preventDefault();
+    over(true);
+  });
+  addEventListener("dragleave", (event) => event.relatedTarget ?? over(false));
+  addEventListener("drop", async (event) => {
+    event.preventDefault();
+    over(false);
+    add(await dropped(event.dataTransfer));
+  });
+  addEventListener("beforeunload", (event) => {
+    if (cards.some(is("working"))) event.preventDefault();
+  });
+  let drawn = false;
+  $("plan").addEventListener("toggle", async () => {
+    if (drawn) return;
+    drawn = true;
+    $("chart").textContent = "Computing…";
+    try {
+      $("chart").replaceChildren(...chart(await api.plan()));
+    } catch (error) {
+      drawn = false;
+      $("chart").textContent = error.message;
+    }
+  });
+}
+
+try {
+  offer = await api.methods();
+  form = methodForm($("method"), offer, () => {});
+  $("version").textContent = `facedp ${offer.version}`;
+  listen();
+  document.body.dataset.ready = "true";
+} catch (error) {
+  $("drop").replaceChildren(el("p", { className: "problem", role: "alert" }, error.message));
+}

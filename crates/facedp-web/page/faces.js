@@ -1,0 +1,164 @@
+// The faces of a photo: those found can be left out, those missed can be drawn.
+
+import { drag, el } from "./dom.js";
+import { count } from "./words.js";
+
+/** The least side of a box that is drawn, in pixels of the photo. */
+const LEAST = 8;
+/** Keys that move a drawn box, or with Shift its corner. */
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+export class Faces {
+  /** `seen` is what the program found in the photo at `url`; `changed` is called after every change. */
+  constructor(url, seen, changed) {
+    this.size = [seen.width, seen.height];
+    this.found = seen.faces.map((face) => ({ box: face.box, chosen: true }));
+    this.drawn = [];
+    this.changed = changed;
+    this.image = el("img", { src: url, alt: "The photo", draggable: false });
+    this.stage = el("div", { className: "stage" }, this.image);
+    this.words = el("p", { className: "words" });
+    this.pen = el("button", { type: "button", "aria-pressed": "false", onclick: () => this.draw(!this.drawing) },
+      "Draw a box round a missed face");
+    this.place = el("button", { type: "button", className: "quiet", onclick: () => this.centre() }, "Add a box by keyboard");
+    this.element = el("div", { className: "faces" }, this.stage, this.words,
+      el("p", { className: "buttons" }, this.pen, this.place));
+    this.stage.addEventListener("pointerdown", (event) => this.begin(event));
+    this.found.forEach((face, n) => this.stage.append(this.mark(face, n)));
+    this.tell();
+  }
+
+  /** What the program is told: which faces, and which boxes. */
+  get settings() {
+    const faces = this.found.flatMap((face, n) => (face.chosen ? [n + 1] : []));
+    const all = faces.length === this.found.length;
+    return { ...(all ? {} : { faces }), boxes: this.drawn.map((box) => box.box.map((v) => Math.round(v))) };
+  }
+
+  /** What the face in a box was called here. */
+  name(box) {
+    const n = this.found.findIndex((face) => face.box.every((value, k) => value === box[k]));
+    return n < 0 ? "Drawn box" : `Face ${n + 1}`;
+  }
+
+  get chosen() {
+    return this.found.filter((face) => face.chosen).length + this.drawn.length;
+  }
+
+  set locked(locked) {
+    for (const button of this.element.querySelectorAll("button")) button.disabled = locked;
+    if (locked) this.draw(false);
+  }
+
+  tell() {
+    const left = this.found.filter((face) => !face.chosen).length;
+    const found = this.found.length ? `${count(this.found.length, "face")} found` : "No face found";
+    const parts = [found];
+    if (left) parts.push(`${left} left out`);
+    if (this.drawn.length) parts.push(`${this.drawn.length} drawn`);
+    const advice = this.found.length ? " Click a face to leave it out." : " If there is one, draw a box round it.";
+    this.words.textContent = `${parts.join(", ")}.${advice}`;
+    this.changed();
+  }
+
+  /** Puts an element where a box is. */
+  put(element, [x, y, width, height]) {
+    const [whole, high] = this.size;
+    Object.assign(element.style, {
+      left: `${(100 * x) / whole}%`, top: `${(100 * y) / high}%`,
+      width: `${(100 * width) / whole}%`, height: `${(100 * height) / high}%`,
+    });
+  }
+
+  mark(face, n) {
+    const button = el("button", { type: "button", className: "face" }, el("span", {}, `${n + 1}`));
+    const show = () => {
+      button.setAttribute("aria-pressed", face.chosen);
+      button.setAttribute("aria-label", `Face ${n + 1}: ${face.chosen ? "will be changed" : "left out"}`);
+    };
+    button.addEventListener("click", () => {
+      face.chosen = !face.chosen;
+      show();
+      this.tell();
+    });
+    show();
+    this.put(button, face.box);
+    return button;
+  }
+
+  draw(on) {
+    this.drawing = on;
+    this.pen.setAttribute("aria-pressed", on);
+    this.stage.classList.toggle("drawing", on);
+  }
+
+  begin(event) {
+    if (!this.drawing || event.button !== 0) return;
+    event.preventDefault();
+    const at = ({ clientX, clientY }) => {
+      const { left, top, width, height } = this.image.getBoundingClientRect();
+      const [whole, high] = this.size;
+      const inside = (value, most) => Math.min(Math.max(value, 0), most);
+      return [inside(((clientX - left) / width) * whole, whole), inside(((clientY - top) / height) * high, high)];
+    };
+    const [x, y] = at(event);
+    const frame = el("div", { className: "face drawn" });
+    this.stage.append(frame);
+    let box = null;
+    drag(event, (move) => {
+      const [u, v] = at(move);
+      box = [Math.min(x, u), Math.min(y, v), Math.abs(u - x), Math.abs(v - y)];
+      this.put(frame, box);
+    }, () => {
+      frame.remove();
+      if (box && box[2] >= LEAST && box[3] >= LEAST) {
+        this.add(box);
+        this.draw(false);
+      }
+    });
+  }
+
+  /** A box in the middle, to be moved by keys. */
+  centre() {
+    const [whole, high] = this.size;
+    const side = Math.max(LEAST, Math.round(Math.min(whole, high) / 4));
+    this.add([Math.round((whole - side) / 2), Math.round((high - side) / 2), side, side]).focus();
+  }
+
+  add(box) {
+    const drawn = { box };
+    const button = el("button", { type: "button", className: "face drawn", "aria-label":
+      "Drawn box: arrow keys move it, with Shift they change its size, Delete or a click removes it" }, el("span", {}, "+"));
+    const remove = () => {
+      this.drawn = this.drawn.filter((other) => other !== drawn);
+      button.remove();
+      this.pen.focus();
+      this.tell();
+    };
+    button.addEventListener("click", remove);
+    button.addEventListener("keydown", (event) => {
+      if (event.key === "Delete" || event.key === "Backspace") return remove();
+      const arrow = ARROWS[event.key];
+      if (!arrow) return;
+      event.preventDefault();
+      const [whole, high] = this.size;
+      const step = Math.max(1, Math.round(Math.min(whole, high) / 50));
+      const inside = (value, least, most) => Math.min(Math.max(value, least), most);
+      let [x, y, width, height] = drawn.box;
+      if (event.shiftKey) {
+        width = inside(width + step * arrow[0], LEAST, whole - x);
+        height = inside(height + step * arrow[1], LEAST, high - y);
+      } else {
+        x = inside(x + step * arrow[0], 0, whole - width);
+        y = inside(y + step * arrow[1], 0, high - height);
+      }
+      drawn.box = [x, y, width, height];
+      this.put(button, drawn.box);
+    });
+    this.drawn.push(drawn);
+    this.put(button, box);
+    this.stage.append(button);
+    this.tell();
+    return button;
+  }
+}

@@ -1,0 +1,99 @@
+//! Who may ask, and what answers allow a browser to do.
+//!
+//! A page of another site can send requests to this machine, and by changing what its name resolves to
+//! (DNS rebinding) even read the answers. It cannot change `Host` and `Origin`, which name that site.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+
+use crate::error::Problem;
+
+/// Names under which the server may be asked for.
+#[derive(Debug, Clone)]
+pub struct Hosts(Arc<[String]>);
+
+impl Hosts {
+    /// The names of the loopback interface, with that port.
+    pub fn loopback(port: u16) -> Self {
+        let names = ["127.0.0.1", "localhost", "[::1]"];
+        let with_port = names.iter().map(|name| format!("{name}:{port}"));
+        let bare = names.iter().filter(|_| port == 80).map(|name| (*name).to_owned());
+        Self(with_port.chain(bare).collect())
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
+
+    fn check(&self, request: &Request) -> Result<(), Problem> {
+        let headers = request.headers();
+        let named = request.uri().authority().map(|authority| authority.as_str());
+        let host = text(headers, &header::HOST)?;
+        if !host.is_some_and(|host| self.has(host)) || !named.is_none_or(|name| self.has(name)) {
+            return Err(Problem::foreign(
+                "this is not a name of this server: open its own address",
+            ));
+        }
+        let origin = text(headers, &header::ORIGIN)?;
+        let own = |origin: &str| origin.strip_prefix("http://").is_some_and(|host| self.has(host));
+        if !origin.is_none_or(own) {
+            return Err(Problem::foreign("the page of another site may not ask this server"));
+        }
+        // What browsers say where they send no origin. A link to the page itself is fine.
+        let site = text(headers, &HeaderName::from_static("sec-fetch-site"))?;
+        let api = request.uri().path().starts_with("/api/");
+        match site {
+            Some("cross-site" | "same-site") if api => {
+                Err(Problem::foreign("the page of another site may not ask this server"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A header that may be there once, as text.
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, Problem> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next().map(HeaderValue::to_str), values.next()) {
+        (None, _) => Ok(None),
+        (Some(Ok(value)), None) => Ok(Some(value)),
+        _ => Err(Problem::foreign(format!("the header {name} cannot be read"))),
+    }
+}
+
+/// Sent with every answer. The page may load what this server has, and show what it was given.
+const POLICY: [(&str, &str); 7] = [
+    (
+        "content-security-policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src \
+         'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("x-frame-options", "DENY"),
+    // Nothing of a photo is left in the browser's cache.
+    ("cache-control", "no-store"),
+];
+
+pub(crate) fn guarded(router: Router, hosts: Hosts) -> Router {
+    router.layer(from_fn_with_state(hosts, guard))
+}
+
+async fn guard(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
+    let mut answer = match hosts.check(&request) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    };
+    for (name, value) in POLICY {
+        let name = HeaderName::from_static(name);
+        answer.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    answer
+}

@@ -1,0 +1,111 @@
+//! Listening on the loopback interface, within bounds.
+
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::sync::{Semaphore, watch};
+
+use crate::app::{App, Config};
+use crate::error::{Error, Result};
+use crate::guard::Hosts;
+use crate::router;
+
+/// Where the page is, unless that port is taken.
+pub const USUAL_PORT: u16 = 4680;
+/// How long work in hand may take to notice that it is over.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// A server that has its port and its networks.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    app: Arc<App>,
+    stop: watch::Sender<bool>,
+}
+
+/// Ends a server from elsewhere.
+#[derive(Clone)]
+pub struct Stopper(watch::Sender<bool>);
+
+impl Stopper {
+    /// Ends it.
+    pub fn stop(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+impl Server {
+    /// Takes a port: the one given, or else the usual or any free one.
+    pub fn bind(port: Option<u16>, config: Config) -> Result<Self> {
+        let listen = |port: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+        let listener = match port {
+            Some(port) => listen(port).map_err(|reason| Error::Listen { port, reason })?,
+            None => match listen(USUAL_PORT) {
+                Err(taken) if taken.kind() == ErrorKind::AddrInUse => listen(0),
+                listener => listener,
+            }
+            .map_err(|reason| Error::Listen { port: USUAL_PORT, reason })?,
+        };
+        let address = listener.local_addr().map_err(Error::Start)?;
+        let app = Arc::new(App::new(config)?);
+        Ok(Self { listener, address, app, stop: watch::channel(false).0 })
+    }
+
+    /// The address of the page.
+    pub fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    /// What ends it.
+    pub fn stopper(&self) -> Stopper {
+        Stopper(self.stop.clone())
+    }
+
+    /// Serves until it is stopped.
+    pub fn run(self) -> Result<()> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let runtime = runtime.map_err(Error::Start)?;
+        let app = Arc::clone(&self.app);
+        let served = runtime.block_on(self.serve());
+        app.jobs.stop_all();
+        runtime.shutdown_timeout(FAREWELL);
+        served
+    }
+
+    async fn serve(self) -> Result<()> {
+        self.listener.set_nonblocking(true).map_err(Error::Start)?;
+        let listener = tokio::net::TcpListener::from_std(self.listener).map_err(Error::Start)?;
+        let bounds = self.app.config.bounds;
+        let router = router(Arc::clone(&self.app), Hosts::loopback(self.address.port()));
+        let service = TowerToHyperService::new(router);
+        let places = Arc::new(Semaphore::new(bounds.connections));
+        let mut stop = self.stop.subscribe();
+        let accept = async {
+            loop {
+                let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+                let Ok((stream, _)) = listener.accept().await else {
+                    // Out of files, most likely: some will be closed.
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                };
+                let service = service.clone();
+                tokio::spawn(async move {
+                    let _place = place;
+                    let mut http = http1::Builder::new();
+                    http.timer(TokioTimer::new()).header_read_timeout(bounds.silence);
+                    // Clients come and go as they like.
+                    let _ = http.serve_connection(TokioIo::new(stream), service).await;
+                });
+            }
+        };
+        let ended = stop.wait_for(|stop| *stop);
+        futures_util::pin_mut!(accept, ended);
+        futures_util::future::select(accept, ended).await;
+        Ok(())
+    }
+}

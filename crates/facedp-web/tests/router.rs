@@ -1,0 +1,414 @@
+//! The interface without a socket.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{Method, Request, StatusCode, header};
+use axum::response::Response;
+use bytes::Bytes;
+use facedp::{Epsilon, FeatureModel, Plan, Preset};
+use facedp_engine::{Engine, Key, Limits, Options, Secret, Treatment, Workspace};
+use facedp_web::{App, Bounds, Config, Hosts, router};
+use futures_util::{StreamExt, stream};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+const BOUNDARY: &str = "no-photo-holds-this";
+
+fn example(name: &str) -> Vec<u8> {
+    std::fs::read(format!("{ROOT}/examples/photos/{name}")).unwrap()
+}
+
+fn model() -> Arc<FeatureModel> {
+    let bytes = std::fs::read(format!("{ROOT}/assets/eigenfaces.safetensors")).unwrap();
+    Arc::new(FeatureModel::from_bytes(&bytes).unwrap())
+}
+
+fn key() -> Secret {
+    Secret::Key(Key::from_bytes([7; 32]))
+}
+
+struct Page(axum::Router);
+
+fn page(bounds: Bounds) -> Page {
+    let (secret, certified) = (key(), key());
+    let config = Config { model: model(), secret, certified, ledger: None, bounds };
+    Page(router(Arc::new(App::new(config).unwrap()), Hosts::loopback(4680)))
+}
+
+/// Runs a test with an executor.
+fn run(test: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(test);
+}
+
+/// A form of those fields.
+fn form(fields: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for (name, value) in fields {
+        let file = if *name == "settings" { "" } else { "; filename=\"a photo.jpg\"" };
+        let head = format!(
+            "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n"
+        );
+        body.extend_from_slice(head.as_bytes());
+        body.extend_from_slice(value);
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(format!("--{BOUNDARY}--\r\n").as_bytes());
+    body
+}
+
+impl Page {
+    async fn ask(&self, request: Request<Body>) -> Response {
+        self.0.clone().oneshot(request).await.unwrap()
+    }
+
+    async fn send(&self, method: Method, path: &str, more: &[(&str, &str)]) -> Response {
+        let mut request =
+            Request::builder().method(method).uri(path).header("host", "localhost:4680");
+        for (name, value) in more {
+            request = request.header(*name, *value);
+        }
+        self.ask(request.body(Body::empty()).unwrap()).await
+    }
+
+    async fn get(&self, path: &str) -> Response {
+        self.send(Method::GET, path, &[]).await
+    }
+
+    async fn post(&self, path: &str, body: impl Into<Body>) -> Response {
+        let kind = format!("multipart/form-data; boundary={BOUNDARY}");
+        let request = Request::post(path)
+            .header(header::HOST, "127.0.0.1:4680")
+            .header(header::CONTENT_TYPE, kind);
+        self.ask(request.body(body.into()).unwrap()).await
+    }
+
+    /// Begins work on a photo; its address.
+    async fn begin(&self, photo: &[u8], settings: Value) -> String {
+        let settings = settings.to_string();
+        let body = form(&[("settings", settings.as_bytes()), ("photo", photo)]);
+        let answer = self.post("/api/v1/protect", body).await;
+        assert_eq!(answer.status(), StatusCode::ACCEPTED);
+        answer.headers()[header::LOCATION].to_str().unwrap().to_owned()
+    }
+
+    /// The last event of a photo.
+    async fn over(&self, place: &str) -> Value {
+        let events = self.get(&format!("{place}/events")).await;
+        assert_eq!(events.headers()[header::CONTENT_TYPE], "text/event-stream");
+        let text = String::from_utf8(bytes(events).await.to_vec()).unwrap();
+        let last = text.lines().rev().find_map(|line| line.strip_prefix("data: ")).unwrap();
+        serde_json::from_str(last).unwrap()
+    }
+}
+
+async fn bytes(answer: Response) -> Bytes {
+    answer.into_body().collect().await.unwrap().to_bytes()
+}
+
+async fn json_of(answer: Response) -> Value {
+    serde_json::from_slice(&bytes(answer).await).unwrap()
+}
+
+/// Asserts what a refusal says.
+async fn refused(answer: Response, status: u16, code: &str, words: &str) {
+    let found = answer.status().as_u16();
+    let body = json_of(answer).await;
+    assert_eq!((found, &body["error"]["code"]), (status, &code.into()), "{body}");
+    let message = body["error"]["message"].as_str().unwrap();
+    assert!(message.contains(words), "{message}");
+}
+
+#[test]
+fn the_page_comes_with_a_policy_that_keeps_it_at_home() {
+    run(async {
+        let page = page(Bounds::default());
+        let html = page.get("/").await;
+        assert_eq!(html.status(), 200);
+        let policy = html.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned();
+        assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+        assert_eq!(html.headers()[header::CACHE_CONTROL], "no-store");
+        assert!(html.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN).is_none());
+        let html = String::from_utf8(bytes(html).await.to_vec()).unwrap();
+        // Everything that it names is there, and nothing is elsewhere.
+        let named = html.split(['"', '\'']).filter(|word| word.starts_with('/'));
+        for name in named {
+            assert_eq!(page.get(name).await.status(), 200, "{name}");
+        }
+        assert!(!html.contains("http"), "{html}");
+        refused(page.get("/nowhere").await, 404, "not-found", "nothing").await;
+    });
+}
+
+#[test]
+fn foreign_names_and_pages_are_refused() {
+    run(async {
+        let page = page(Bounds::default());
+        let path = "/api/v1/methods";
+        for host in ["127.0.0.1:4680", "localhost:4680", "LOCALHOST:4680", "[::1]:4680"] {
+            let request = Request::get(path).header("host", host).body(Body::empty()).unwrap();
+            assert_eq!(page.ask(request).await.status(), 200, "{host}");
+        }
+        for host in ["evil.example:4680", "127.0.0.1", "127.0.0.1:80", "192.168.1.5:4680", ""] {
+            let request = Request::get(path).header("host", host).body(Body::empty()).unwrap();
+            refused(page.ask(request).await, 403, "foreign", "own address").await;
+        }
+        let nameless = Request::get(path).body(Body::empty()).unwrap();
+        refused(page.ask(nameless).await, 403, "foreign", "own address").await;
+        let own = [("origin", "http://localhost:4680"), ("sec-fetch-site", "same-origin")];
+        assert_eq!(page.send(Method::GET, path, &own).await.status(), 200);
+        for origin in ["http://evil.example", "null", "https://localhost:4680", "http://localhost"]
+        {
+            let answer = page.send(Method::GET, path, &[("origin", origin)]).await;
+            refused(answer, 403, "foreign", "another site").await;
+        }
+        let foreign = [("sec-fetch-site", "cross-site")];
+        refused(page.send(Method::GET, path, &foreign).await, 403, "foreign", "another site").await;
+        // A link to the page is no harm.
+        assert_eq!(page.send(Method::GET, "/", &foreign).await.status(), 200);
+        let two = [("host", "evil.example")];
+        refused(page.send(Method::GET, path, &two).await, 403, "foreign", "host").await;
+    });
+}
+
+/// What is described is there, and nothing else is.
+#[test]
+fn the_document_names_what_there_is() {
+    run(async {
+        let page = page(Bounds::default());
+        let document = json_of(page.get("/api/v1/openapi.json").await).await;
+        for (path, item) in document["paths"].as_object().unwrap() {
+            let real = format!("/api/v1{}", path.replace("{id}", "0"));
+            for method in [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {
+                let answer = page.send(method.clone(), &real, &[]).await;
+                let (status, headers) = (answer.status(), answer.headers().clone());
+                let described = &item[method.as_str().to_lowercase()];
+                match described.is_null() {
+                    true => {
+                        assert_eq!(status, 405, "{method} {path}");
+                        assert!(headers.contains_key(header::ALLOW), "{method} {path}");
+                    }
+                    false => {
+                        let known = described["responses"].get(status.as_str());
+                        assert!(known.is_some(), "{method} {path}: {status}");
+                    }
+                }
+            }
+        }
+        let offer = json_of(page.get("/api/v1/methods").await).await;
+        let names: Vec<&str> = offer["methods"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|m| m["name"].as_str().unwrap())
+            .collect();
+        let variants = document["components"]["schemas"]["Settings"]["oneOf"].to_string();
+        assert_eq!(names.len(), 8);
+        assert!(names.iter().all(|name| variants.contains(&format!("\"{name}\""))), "{variants}");
+        let curves = json_of(page.get("/api/v1/plan").await).await;
+        assert_eq!(curves["methods"].as_array().unwrap().len(), 7);
+    });
+}
+
+#[test]
+fn a_photo_is_found_treated_fetched_and_forgotten() {
+    run(async {
+        let page = page(Bounds::default());
+        let photo = example("hopper.jpg");
+        let seen = json_of(page.post("/api/v1/detect", form(&[("photo", &photo)])).await).await;
+        assert_eq!(seen["state"], "done");
+        assert_eq!(seen["result"]["faces"].as_array().unwrap().len(), 1);
+        assert_eq!(seen["result"]["stripped"], json!(["comment"]));
+
+        let settings = json!({ "method": "rdp-optimal", "epsilon": 0.01, "features": 16 });
+        let place = page.begin(&photo, settings).await;
+        let last = page.over(&place).await;
+        assert_eq!((&last["state"], &last["name"]), (&"done".into(), &"a photo.jpg".into()));
+        let result = &last["result"];
+        assert_eq!(result["claim"], "paper-accounting");
+        // Also after what platforms do, whatever the method.
+        assert!(result["faces"][0]["recognisers"][0]["jpeg_75"]["match"].is_boolean(), "{result}");
+        let file = page.get(&format!("{place}/photo")).await;
+        assert_eq!(file.headers()[header::CONTENT_TYPE], "image/jpeg");
+        let file = bytes(file).await;
+        assert_eq!(result["bytes"], file.len());
+
+        // The same bytes as the engine makes by itself.
+        let method = Preset::RdpOptimal.method(Epsilon::new(0.01).unwrap(), 16);
+        let plan = Box::new(Plan::new(model(), method).unwrap());
+        let treatment = Treatment::Noise { plan, secret: key() };
+        let engine =
+            Engine::new(treatment, Options { check: false, ..Options::default() }).unwrap();
+        let expected = engine.protect(&photo, &mut Workspace::default()).unwrap();
+        assert!(file == expected.file);
+
+        let receipt = json_of(page.get(&format!("{place}/receipt")).await).await;
+        assert_eq!(receipt["public"]["claim"], "paper-accounting");
+        let body = form(&[("original", &photo), ("released", &file)]);
+        let checked = json_of(page.post("/api/v1/check", body).await).await;
+        assert_eq!(checked["result"]["faces"].as_array().unwrap().len(), 1, "{checked}");
+
+        assert_eq!(page.send(Method::DELETE, &place, &[]).await.status(), 204);
+        for path in ["", "/photo", "/receipt", "/events"] {
+            refused(page.get(&format!("{place}{path}")).await, 404, "not-found", "no such").await;
+        }
+    });
+}
+
+/// Faces by number and boxes reach the engine, and all that cannot be is said.
+#[test]
+fn settings_choose_faces_and_mistakes_are_named() {
+    run(async {
+        let page = page(Bounds::default());
+        let photo = example("collins.jpg");
+        let boxed = json!({ "method": "rdp", "faces": [], "boxes": [[20, 300, 90, 90]] });
+        let last = page.over(&page.begin(&photo, boxed).await).await;
+        assert_eq!(last["result"]["faces"][0]["box"], json!([20.0, 300.0, 90.0, 90.0]), "{last}");
+        let missing = json!({ "method": "rdp", "faces": [2] });
+        let last = page.over(&page.begin(&photo, missing).await).await;
+        assert_eq!((&last["state"], &last["error"]["code"]), (&"failed".into(), &"photo".into()));
+        assert!(last["error"]["message"].as_str().unwrap().contains("face 2"), "{last}");
+
+        for (settings, words) in [
+            ("{", "settings"),
+            (r#"{"colour":"red"}"#, "unknown field"),
+            (r#"{"method":"magic"}"#, "rdp-optimal"),
+            (r#"{"method":"rdp","strength":"high"}"#, "not a setting of rdp"),
+            (r#"{"epsilon":1}"#, "not a setting of steered"),
+            (r#"{"method":"rdp","epsilon":0}"#, "above 0"),
+            (r#"{"method":"rdp","epsilon":1e7}"#, "can be asked for"),
+            (r#"{"method":"certified","features":65}"#, "65"),
+            (r#"{"method":"certified","keep_metadata":true}"#, "metadata"),
+            (r#"{"faces":[]}"#, "no face is chosen"),
+            (r#"{"faces":[0]}"#, "face 0"),
+            (r#"{"boxes":[[1,2,3]]}"#, "settings"),
+            (r#"{"boxes":[[-1,2,3,4]]}"#, "a box at -1"),
+        ] {
+            let body = form(&[("photo", &photo), ("settings", settings.as_bytes())]);
+            refused(page.post("/api/v1/protect", body).await, 400, "bad-request", words).await;
+        }
+        for (fields, words) in [
+            (vec![("settings", &b"{}"[..])], "no field `photo`"),
+            (vec![("photo", &b"x"[..]), ("photo", &b"x"[..])], "twice"),
+            (vec![("foto", &b"x"[..])], "unknown field `foto`"),
+            (vec![("photo", &b""[..])], "empty"),
+        ] {
+            refused(page.post("/api/v1/protect", form(&fields)).await, 400, "bad-request", words)
+                .await;
+        }
+        let cut = form(&[("photo", &photo)])[..2000].to_vec();
+        refused(page.post("/api/v1/detect", cut).await, 400, "bad-request", "not a whole form")
+            .await;
+        let plain = Request::post("/api/v1/detect").header("host", "localhost:4680");
+        let answer = page.ask(plain.body(Body::from("x")).unwrap()).await;
+        refused(answer, 415, "not-multipart", "multipart").await;
+        // A bad photo is no bad request.
+        let damaged =
+            json_of(page.post("/api/v1/detect", form(&[("photo", b"GIF89a")])).await).await;
+        assert_eq!(
+            (&damaged["state"], &damaged["error"]["code"]),
+            (&"failed".into(), &"photo".into())
+        );
+    });
+}
+
+#[test]
+fn work_stops_half_way_when_its_photo_is_forgotten() {
+    run(async {
+        let page = page(Bounds { jobs: 1, ..Bounds::default() });
+        let place = page.begin(&example("hopper.jpg"), json!({})).await;
+        // One photo is all there is room for.
+        let photo = example("collins.jpg");
+        let body = form(&[("photo", &photo)]);
+        let answer = page.post("/api/v1/protect", body).await;
+        assert_eq!(answer.headers()[header::RETRY_AFTER], "1");
+        refused(answer, 429, "busy", "try again").await;
+        let mut events = page.get(&format!("{place}/events")).await.into_body().into_data_stream();
+        loop {
+            let event = events.next().await.unwrap().unwrap();
+            if String::from_utf8_lossy(&event).contains("working") {
+                break;
+            }
+        }
+        refused(page.get(&format!("{place}/photo")).await, 409, "not-done", "wait").await;
+        assert_eq!(page.send(Method::DELETE, &place, &[]).await.status(), 204);
+        let rest: Vec<_> = StreamExt::collect(events).await;
+        let last = rest.last().unwrap().as_ref().unwrap();
+        assert!(String::from_utf8_lossy(last).contains("stopped"), "{last:?}");
+        // Its place is free again.
+        page.begin(&photo, json!({ "method": "rdp" })).await;
+    });
+}
+
+#[test]
+fn size_pixels_time_and_memory_are_bounded() {
+    run(async {
+        let photo = example("hopper.jpg");
+        let small = Limits { file_bytes: 50_000, pixels: 100_000, ..Limits::default() };
+        let tight = page(Bounds { photo: small, ..Bounds::default() });
+        let body = form(&[("photo", &photo)]);
+        refused(tight.post("/api/v1/detect", body).await, 413, "too-large", "MB").await;
+        // At once, if a request says how long it is.
+        let huge = [("content-length", "1000000000")];
+        let answer = tight.send(Method::POST, "/api/v1/detect", &huge).await;
+        refused(answer, 413, "too-large", "MB").await;
+        // A small file that unpacks to more pixels than are read.
+        let mut bomb = Vec::new();
+        let black = image::DynamicImage::new_luma8(1000, 1000);
+        black.write_to(&mut std::io::Cursor::new(&mut bomb), image::ImageFormat::Png).unwrap();
+        let answer = json_of(tight.post("/api/v1/detect", form(&[("photo", &bomb)])).await).await;
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains("1000x1000") && message.contains("100000"), "{message}");
+
+        let brief = Duration::from_millis(50);
+        let hasty = page(Bounds { silence: brief, ..Bounds::default() });
+        let start = Bytes::from(form(&[("photo", &photo)])[..2000].to_vec());
+        let silent = stream::iter([Ok::<_, std::io::Error>(start)]).chain(stream::pending());
+        let answer = hasty.post("/api/v1/detect", Body::from_stream(silent)).await;
+        refused(answer, 408, "slow", "too long").await;
+
+        let impatient = page(Bounds { job_time: brief, ..Bounds::default() });
+        let last = impatient.over(&impatient.begin(&photo, json!({})).await).await;
+        assert_eq!(last["error"]["code"], "timed-out", "{last}");
+
+        let cramped = page(Bounds { uploads: 1 << 16, ..Bounds::default() });
+        let many = vec![1; 100_000];
+        let answer = cramped.post("/api/v1/detect", form(&[("photo", &many)])).await;
+        refused(answer, 429, "busy", "at once").await;
+        let again = cramped.post("/api/v1/detect", form(&[("photo", b"x")])).await;
+        assert_eq!(again.status(), 200);
+    });
+}
+
+/// Results that were not fetched give way to newer ones, and all go after a while.
+#[test]
+fn results_are_kept_within_bounds_and_not_for_ever() {
+    run(async {
+        let photo = example("collins.jpg");
+        let room = 2 << 16; // for one result
+        let kept = Duration::from_secs(2);
+        let page = page(Bounds { results: room, kept, ..Bounds::default() });
+        let settings = || json!({ "method": "rdp" });
+        let first = page.begin(&photo, settings()).await;
+        assert_eq!(page.over(&first).await["state"], "done");
+        let second = page.begin(&photo, settings()).await;
+        assert_eq!(page.over(&second).await["state"], "done");
+        refused(page.get(&first).await, 404, "not-found", "ten minutes").await;
+        // Somebody who is still reading keeps the room.
+        let slow = page.get(&format!("{second}/photo")).await;
+        let third = page.begin(&photo, settings()).await;
+        let last = page.over(&third).await;
+        assert_eq!(last["error"]["code"], "busy", "{last}");
+        drop(slow);
+        tokio::time::sleep(kept + Duration::from_secs(1)).await;
+        for place in [second, third] {
+            assert_eq!(page.get(&place).await.status(), 404);
+        }
+        let last = page.over(&page.begin(&photo, settings()).await).await;
+        assert_eq!(last["state"], "done", "{last}");
+    });
+}
