@@ -64,6 +64,7 @@ export class Faces {
   /** Puts an element where a box is. */
   put(element, [x, y, width, height]) {
     const [whole, high] = this.size;
+    element.dataset.box = [x, y, width, height].map(Math.round);
     Object.assign(element.style, {
       left: `${(100 * x) / whole}%`, top: `${(100 * y) / high}%`,
       width: `${(100 * width) / whole}%`, height: `${(100 * height) / high}%`,

@@ -20,6 +20,8 @@ export function viewer(before, after, [width, height], faces) {
   frame.style.setProperty("--shape", width / height);
   let share = 0.5;
   let zoom = 1;
+  /** The point in the middle of the view, in shares of the photo. */
+  let centre = [0.5, 0.5];
 
   const show = () => {
     divider.style.left = `${100 * share}%`;
@@ -51,23 +53,30 @@ export function viewer(before, after, [width, height], faces) {
     event.preventDefault();
     place(to ?? share + step);
   });
-  scroll.addEventListener("scroll", show);
-  new ResizeObserver(show).observe(frame);
-
-  /** Shows the photo so large, with a point of it (in shares of the photo) in the middle. */
-  const look = (to, [u, v] = middle()) => {
-    zoom = Math.min(Math.max(to, 1), MOST);
-    stage.style.width = `${100 * zoom}%`;
-    scroll.scrollLeft = u * stage.offsetWidth - scroll.clientWidth / 2;
-    scroll.scrollTop = v * stage.offsetHeight - scroll.clientHeight / 2;
-    out.disabled = zoom === 1;
-    into.disabled = zoom === MOST;
+  scroll.addEventListener("scroll", () => {
+    centre = [
+      (scroll.scrollLeft + scroll.clientWidth / 2) / stage.offsetWidth,
+      (scroll.scrollTop + scroll.clientHeight / 2) / stage.offsetHeight,
+    ];
+    show();
+  });
+  /** Brings the centre to the middle of the view, whatever its size has become. */
+  const settle = () => {
+    scroll.scrollLeft = centre[0] * stage.offsetWidth - scroll.clientWidth / 2;
+    scroll.scrollTop = centre[1] * stage.offsetHeight - scroll.clientHeight / 2;
     show();
   };
-  const middle = () => [
-    (scroll.scrollLeft + scroll.clientWidth / 2) / stage.offsetWidth,
-    (scroll.scrollTop + scroll.clientHeight / 2) / stage.offsetHeight,
-  ];
+  new ResizeObserver(settle).observe(frame);
+
+  /** Shows the photo so large, with a point of it in the middle. */
+  const look = (to, point = centre) => {
+    zoom = Math.min(Math.max(to, 1), MOST);
+    centre = point;
+    stage.style.width = `${100 * zoom}%`;
+    out.disabled = zoom === 1;
+    into.disabled = zoom === MOST;
+    settle();
+  };
   const button = (words, onclick, more = {}) => el("button", { type: "button", onclick, ...more }, words);
   const out = button("−", () => look(zoom / 1.5), { "aria-label": "Zoom out", disabled: true });
   const into = button("+", () => look(zoom * 1.5), { "aria-label": "Zoom in" });

@@ -56,7 +56,10 @@ export function summary(result) {
     return { good: true, text: `${which} no longer matched by the recognisers in this program. Others may still match.` };
   }
   const which = faces.length === 1 ? "The face is" : `${still} of ${faces.length} faces ${still === 1 ? "is" : "are"}`;
-  return { good: false, text: `${which} still matched with the original.` };
+  const advice = result.method === "steered"
+    ? "Choose the faces again, and let them change more (High)."
+    : "This method is not made to mislead recognisers.";
+  return { good: false, text: `${which} still matched with the original. ${advice}` };
 }
 
 /** How much a face changed. */

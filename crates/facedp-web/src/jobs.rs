@@ -4,13 +4,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use facedp_engine::{Engine, Error as EngineError, Hands, Protected, Receipt};
+use facedp_engine::{Error as EngineError, Hands, Protected, Receipt};
 use rand_core::TryRng;
 use serde::{Serialize, Serializer};
 use tokio::sync::watch;
 
 use crate::app::App;
 use crate::error::Problem;
+use crate::settings::Settings;
 
 /// How far a photo is.
 #[derive(Clone, Serialize)]
@@ -163,10 +164,10 @@ impl Jobs {
 }
 
 /// Treats a photo as soon as a thread is free, and keeps the result for a while.
-pub(crate) fn start(app: &Arc<App>, job: Arc<Job>, file: Bytes, engine: Engine) {
+pub(crate) fn start(app: &Arc<App>, job: Arc<Job>, file: Bytes, settings: Settings) {
     let app = Arc::clone(app);
     tokio::spawn(async move {
-        let status = match treat(&app, &job, file, engine).await {
+        let status = match treat(&app, &job, file, settings).await {
             Ok(status) => status,
             Err(error) => Status::Failed { error },
         };
@@ -185,15 +186,15 @@ async fn treat(
     app: &Arc<App>,
     job: &Arc<Job>,
     file: Bytes,
-    engine: Engine,
+    settings: Settings,
 ) -> Result<Status, Problem> {
     let time = app.config.bounds.job_time;
-    let terms = engine.terms();
     let mine = Arc::clone(job);
     let work = app.work(&app.treating, move |app, work| {
         if mine.stop.load(Ordering::Relaxed) {
-            return Err(EngineError::Stopped);
+            return Err(Problem::from(EngineError::Stopped));
         }
+        let engine = settings.engine(app)?;
         mine.tell(Status::Working { done: 0, faces: 0 });
         let all = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = (all / app.jobs.open().max(1)).max(1);
@@ -203,7 +204,7 @@ async fn treat(
             }
         };
         let hands = Hands { threads, tell: &tell, stop: &mine.stop };
-        engine.protect_with(&file, hands, work)
+        Ok((engine.protect_with(&file, hands, work)?, engine.terms()))
     });
     let late = || {
         job.stop.store(true, Ordering::Relaxed);
@@ -213,7 +214,7 @@ async fn treat(
     if job.stop.load(Ordering::Relaxed) {
         return Ok(Status::Stopped);
     }
-    let mut report = done?;
+    let (mut report, terms) = done?;
     let (mut file, receipt) = (std::mem::take(&mut report.file), report.receipt.take());
     file.shrink_to_fit();
     let share = loop {

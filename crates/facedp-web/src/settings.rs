@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::error::Problem;
 
 /// What can be chosen for a photo. What is left out is what `facedp protect` does without options.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Settings {
     #[serde(deserialize_with = "given")]

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use axum::body::Body;
 use axum::extract::Multipart;
 use axum::extract::multipart::Field;
 use bytes::Bytes;
+use futures_util::StreamExt;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::app::App;
+use crate::app::{App, Bounds};
 use crate::error::Problem;
 use crate::room::Share;
 
@@ -41,6 +43,30 @@ impl Form {
 pub(crate) async fn read(app: &App, mut form: Multipart, fields: &[&str]) -> Result<Form, Problem> {
     let bounds = &app.config.bounds;
     let end = Instant::now() + bounds.upload_time;
+    let read = read_until(app, &mut form, fields, end).await;
+    if read.is_err() {
+        // Who sends does not listen: a browser hears the answer only after all was taken from it.
+        while let Ok(Ok(Ok(Some(_)))) =
+            timeout_at(end, timeout(bounds.silence, form.next_field())).await
+        {}
+    }
+    read
+}
+
+/// Takes what is sent, and keeps nothing of it.
+pub(crate) async fn drain(body: Body, bounds: &Bounds) {
+    let end = Instant::now() + bounds.upload_time;
+    let mut parts = body.into_data_stream();
+    while let Ok(Ok(Some(Ok(_)))) = timeout_at(end, timeout(bounds.silence, parts.next())).await {}
+}
+
+async fn read_until(
+    app: &App,
+    form: &mut Multipart,
+    fields: &[&str],
+    end: Instant,
+) -> Result<Form, Problem> {
+    let bounds = &app.config.bounds;
     let mut read = Form { photos: Vec::new(), settings: None };
     loop {
         let next = timeout_at(end, timeout(bounds.silence, form.next_field())).await;

@@ -10,12 +10,12 @@ use axum::extract::{DefaultBodyLimit, Multipart, Request, State};
 use axum::http::header;
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
 use facedp_engine::{Checked, Seen};
 use serde::Serialize;
 
-use crate::app::App;
+use crate::app::{App, Bounds};
 use crate::error::Problem;
 use crate::methods::{Offer, offer};
 use crate::plan::Curves;
@@ -29,14 +29,15 @@ type Form = Result<Multipart, MultipartRejection>;
 type Shared = State<Arc<App>>;
 
 pub(crate) fn routes(app: Arc<App>) -> Router {
-    let photo = app.config.bounds.photo.file_bytes;
+    let bounds = app.config.bounds;
+    let photo = bounds.photo.file_bytes;
     let api = Router::new()
         .route("/openapi.json", get(document))
         .route("/methods", get(methods))
         .route("/plan", get(plan))
-        .route("/detect", limited(post(detect), photo + WRAPPING))
-        .route("/check", limited(post(check), 2 * photo + WRAPPING))
-        .route("/protect", limited(post(protect::begin), photo + WRAPPING))
+        .route("/detect", limited(post(detect), photo + WRAPPING, bounds))
+        .route("/check", limited(post(check), 2 * photo + WRAPPING, bounds))
+        .route("/protect", limited(post(protect::begin), photo + WRAPPING, bounds))
         .route("/protect/{id}", get(protect::status).delete(protect::forget))
         .route("/protect/{id}/events", get(protect::events))
         .route("/protect/{id}/photo", get(protect::photo))
@@ -48,20 +49,24 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .method_not_allowed_fallback(|| async { Problem::method() })
 }
 
-/// Refuses longer requests: at once if they say how long they are.
-fn limited(
-    route: axum::routing::MethodRouter<Arc<App>>,
-    most: u64,
-) -> axum::routing::MethodRouter<Arc<App>> {
-    let at_once = move |request: Request, next: Next| async move {
-        let length = request.headers().get(header::CONTENT_LENGTH);
+/// Refuses longer requests that say so. Of others, every field has its own limit.
+fn limited(route: MethodRouter<Arc<App>>, most: u64, bounds: Bounds) -> MethodRouter<Arc<App>> {
+    let check = move |request: Request, next: Next| async move {
+        let headers = request.headers();
+        let length = headers.get(header::CONTENT_LENGTH);
         let length = length.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+        let asks_first = headers.contains_key(header::EXPECT);
         match length {
-            Some(length) if length > most => Problem::too_large(most).into_response(),
+            Some(length) if length > most => {
+                if !asks_first {
+                    upload::drain(request.into_body(), &bounds).await;
+                }
+                Problem::too_large(most).into_response()
+            }
             _ => next.run(request).await,
         }
     };
-    route.layer(DefaultBodyLimit::max(most as usize)).layer(from_fn(at_once))
+    route.layer(DefaultBodyLimit::disable()).layer(from_fn(check))
 }
 
 async fn document() -> Response {

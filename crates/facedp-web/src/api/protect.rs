@@ -40,12 +40,13 @@ pub(super) async fn begin(State(app): Shared, form: Form) -> Result<Response, Pr
     let mut form = upload::read(&app, form?, &["photo"]).await?;
     let photo = form.photo("photo")?;
     let settings = Settings::parse(form.settings.as_deref())?;
-    // Plans take a moment.
-    let engine = app.work(&app.looking, |app, _| settings.engine(app)).await?;
+    // Plans take a moment to make and megabytes to keep: this one only says whether it can be made.
+    let tried = settings.clone();
+    app.work(&app.looking, move |app, _| tried.engine(app).map(drop)).await?;
     let job = app.jobs.add(photo.name)?;
     let told = Json(Told::of(&job));
     let place = format!("/api/v1/protect/{}", job.id);
-    jobs::start(&app, job, photo.file, engine);
+    jobs::start(&app, job, photo.file, settings);
     Ok((StatusCode::ACCEPTED, [(header::LOCATION, place)], told).into_response())
 }
 
