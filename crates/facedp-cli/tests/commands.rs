@@ -279,11 +279,24 @@ fn links_in_the_docs_lead_somewhere() {
     for page in pages {
         let text = fs::read_to_string(root.join(page)).unwrap();
         for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            if !target.starts_with('#') && !target.starts_with("http") {
-                let file = root.join(page).parent().unwrap().join(target);
-                assert!(file.exists(), "{page} links to {target}");
-                links += 1;
+            if target.starts_with("http") {
+                continue;
             }
+            let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+            let file = match file {
+                "" => root.join(page),
+                file => root.join(page).parent().unwrap().join(file),
+            };
+            assert!(file.exists(), "{page} links to {target}");
+            if !heading.is_empty() {
+                let words = format!("# {}", heading.replace('-', " "));
+                let text = fs::read_to_string(&file).unwrap().to_lowercase();
+                assert!(
+                    text.lines().any(|line| line.ends_with(&words)),
+                    "{page} links to {target}"
+                );
+            }
+            links += 1;
         }
     }
     assert!(links >= 5, "only {links} links found");
