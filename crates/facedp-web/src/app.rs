@@ -8,7 +8,7 @@ use facedp::FeatureModel;
 use facedp_engine::{
     Engine, Goal, Limits, Options, Secret, Steering, Strength, Treatment, Workspace,
 };
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 
 use crate::error::{Problem, Result};
 use crate::jobs::Jobs;
@@ -40,7 +40,7 @@ pub struct Bounds {
     pub results: usize,
     /// Photos that are waiting, worked on or kept.
     pub jobs: usize,
-    /// Time for one photo.
+    /// Time for one photo, from the moment that it is worked on.
     pub job_time: Duration,
     /// Time for one upload.
     pub upload_time: Duration,
@@ -113,12 +113,28 @@ impl App {
         threads: &Arc<Semaphore>,
         task: impl FnOnce(&App, &mut Workspace) -> Result<T, E> + Send + 'static,
     ) -> Result<T, Problem> {
-        let permit = Arc::clone(threads).acquire_owned().await;
-        let permit = permit.map_err(|_| Problem::busy("the program is closing"))?;
+        self.work_on(self.thread(threads).await?, task).await
+    }
+
+    /// One of those threads, once it is free.
+    pub(crate) async fn thread(
+        &self,
+        threads: &Arc<Semaphore>,
+    ) -> Result<OwnedSemaphorePermit, Problem> {
+        let thread = Arc::clone(threads).acquire_owned().await;
+        thread.map_err(|_| Problem::busy("the program is closing"))
+    }
+
+    /// Runs something that takes its time on that thread.
+    pub(crate) async fn work_on<T: Send + 'static, E: Into<Problem> + Send + 'static>(
+        self: &Arc<Self>,
+        thread: OwnedSemaphorePermit,
+        task: impl FnOnce(&App, &mut Workspace) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, Problem> {
         let app = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || {
             // Until the work is done, even if nobody waits for it any more.
-            let _permit = permit;
+            let _thread = thread;
             let mut work = app.spare().pop().unwrap_or_default();
             let result = task(&app, &mut work);
             app.spare().push(work);

@@ -1,13 +1,15 @@
 //! Photos that are waiting, being treated, or done and not yet fetched.
 
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use facedp_engine::{Error as EngineError, Hands, Protected, Receipt};
+use facedp_engine::{Hands, Protected, Receipt};
+use futures_util::future::{Either, select};
 use rand_core::TryRng;
 use serde::{Serialize, Serializer};
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::app::App;
 use crate::error::Problem;
@@ -71,20 +73,30 @@ impl Job {
         self.status.subscribe()
     }
 
+    /// Says how far it is, unless it is over.
     fn tell(&self, status: Status) {
-        self.status.send_replace(status);
+        self.status.send_if_modified(|known| {
+            let news = !known.is_over();
+            if news {
+                *known = status;
+            }
+            news
+        });
     }
 
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
-        let stopped = |status: &mut Status| match status {
-            Status::Waiting | Status::Working { .. } => {
-                *status = Status::Stopped;
-                true
-            }
-            _ => false,
-        };
-        self.status.send_if_modified(stopped);
+        self.tell(Status::Stopped);
+    }
+
+    /// A thread for it; none if it was stopped before there was one.
+    async fn thread(&self, app: &App) -> Result<Option<OwnedSemaphorePermit>, Problem> {
+        let mut changes = self.watch();
+        let stopped = changes.wait_for(Status::is_over);
+        match select(pin!(app.thread(&app.treating)), pin!(stopped)).await {
+            Either::Left((thread, _)) => thread.map(Some),
+            Either::Right(_) => Ok(None),
+        }
     }
 }
 
@@ -133,7 +145,7 @@ impl Jobs {
         let found = all.iter().find(|job| job.id == id);
         found.cloned().ok_or_else(|| {
             Problem::unknown(
-                "no such photo: results are kept until they are deleted, or ten minutes",
+                "no such photo: results are kept until they are deleted, and for some minutes at most",
             )
         })
     }
@@ -171,9 +183,7 @@ pub(crate) fn start(app: &Arc<App>, job: Arc<Job>, file: Bytes, settings: Settin
             Ok(status) => status,
             Err(error) => Status::Failed { error },
         };
-        if !job.status().is_over() {
-            job.tell(status);
-        }
+        job.tell(status);
         // The result is not held while nobody has asked for it.
         let id = job.id.clone();
         drop(job);
@@ -188,23 +198,17 @@ async fn treat(
     file: Bytes,
     settings: Settings,
 ) -> Result<Status, Problem> {
+    let Some(thread) = job.thread(app).await? else { return Ok(Status::Stopped) };
     let time = app.config.bounds.job_time;
     let mine = Arc::clone(job);
-    let work = app.work(&app.treating, move |app, work| {
-        if mine.stop.load(Ordering::Relaxed) {
-            return Err(Problem::from(EngineError::Stopped));
-        }
+    let work = app.work_on(thread, move |app, work| {
         let engine = settings.engine(app)?;
         mine.tell(Status::Working { done: 0, faces: 0 });
         let all = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = (all / app.jobs.open().max(1)).max(1);
-        let tell = |done: usize, faces: usize| {
-            if !mine.status().is_over() {
-                mine.tell(Status::Working { done, faces });
-            }
-        };
+        let tell = |done: usize, faces: usize| mine.tell(Status::Working { done, faces });
         let hands = Hands { threads, tell: &tell, stop: &mine.stop };
-        Ok((engine.protect_with(&file, hands, work)?, engine.terms()))
+        Ok::<_, Problem>((engine.protect_with(&file, hands, work)?, engine.terms()))
     });
     let late = || {
         job.stop.store(true, Ordering::Relaxed);

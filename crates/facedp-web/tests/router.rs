@@ -397,7 +397,7 @@ fn results_are_kept_within_bounds_and_not_for_ever() {
         assert_eq!(page.over(&first).await["state"], "done");
         let second = page.begin(&photo, settings()).await;
         assert_eq!(page.over(&second).await["state"], "done");
-        refused(page.get(&first).await, 404, "not-found", "ten minutes").await;
+        refused(page.get(&first).await, 404, "not-found", "some minutes").await;
         // Somebody who is still reading keeps the room.
         let slow = page.get(&format!("{second}/photo")).await;
         let third = page.begin(&photo, settings()).await;

@@ -1,0 +1,100 @@
+//! `facedp serve`, as a user starts it. The page itself is tested in `facedp-web`.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use support::facedp;
+
+/// A server that ends with its test.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(folder: &Path) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_facedp"))
+            .args(["serve", "--no-open", "--json", "--no-ledger", "--key", "my.key"])
+            .current_dir(folder)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let said: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let url = said["url"].as_str().unwrap();
+        let address = url.strip_prefix("http://").unwrap().trim_end_matches('/').to_owned();
+        Self { child, address }
+    }
+
+    /// Sends the head of a request; the answer.
+    fn ask(&self, head: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(stream, "{head}\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+#[test]
+fn the_page_is_served_to_this_machine_under_its_own_name() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(facedp(folder.path(), &["key", "new", "my.key"]).code, 0);
+    let first = Server::start(folder.path());
+    // The usual port is taken by now.
+    let second = Server::start(folder.path());
+    assert_ne!(first.address, second.address);
+    for server in [&first, &second] {
+        assert!(server.address.starts_with("127.0.0.1:"), "{}", server.address);
+        let page = server.ask(&format!("GET / HTTP/1.1\r\nHost: {}", server.address));
+        assert!(page.starts_with("HTTP/1.1 200") && page.contains("<!doctype html>"), "{page}");
+        for head in [
+            "GET / HTTP/1.1\r\nHost: evil.example".to_owned(),
+            "GET / HTTP/1.0".to_owned(),
+            format!("GET http://evil.example/ HTTP/1.1\r\nHost: {}", server.address),
+        ] {
+            let answer = server.ask(&head);
+            assert!(
+                answer.starts_with("HTTP/1.1 403") || answer.starts_with("HTTP/1.0 403"),
+                "{answer}"
+            );
+        }
+    }
+    let port = first.address.split(':').nth(1).unwrap();
+    let taken = facedp(folder.path(), &["serve", "--no-open", "--port", port, "--key", "my.key"]);
+    assert_eq!(taken.code, 1);
+    assert!(
+        taken.stderr.contains(&first.address) && taken.stderr.contains("--port"),
+        "{}",
+        taken.stderr
+    );
+}
+
+#[test]
+fn what_cannot_be_served_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    for (args, code, words) in [
+        (&["--port", "0"][..], 2, "--port"),
+        (&["--port", "70000"], 2, "--port"),
+        (&["--key", "none.key"], 1, "none.key"),
+        (&["--ledger", "a", "--no-ledger"], 2, "--no-ledger"),
+    ] {
+        let outcome = facedp(path, &[&["serve", "--no-open"], args].concat());
+        assert_eq!(outcome.code, code, "{args:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(words), "{args:?}: {}", outcome.stderr);
+    }
+}
