@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -50,7 +50,15 @@ pub struct Total {
 /// An open ledger.
 pub struct Ledger {
     path: PathBuf,
-    state: Mutex<(File, Vec<Entry>)>,
+    state: Mutex<State>,
+}
+
+/// What is known of the file.
+struct State {
+    file: File,
+    entries: Vec<Entry>,
+    /// Bytes that were read.
+    read: u64,
 }
 
 impl Ledger {
@@ -63,16 +71,9 @@ impl Ledger {
     /// Reads a ledger without changing it.
     pub fn read(path: &Path) -> Result<Vec<Entry>> {
         let file = File::open(path).map_err(Error::io("cannot read ledger", path))?;
-        let mut entries = Vec::new();
-        for (number, line) in (1..).zip(BufReader::new(file).lines()) {
-            let line = line.map_err(Error::io("cannot read ledger", path))?;
-            let entry = serde_json::from_str(&line).map_err(|_| Error::Ledger {
-                path: path.to_owned(),
-                problem: format!("line {number} is not an entry: mend it, or move the file away"),
-            })?;
-            entries.push(entry);
-        }
-        Ok(entries)
+        let mut state = State { file, entries: Vec::new(), read: 0 };
+        state.catch_up(path)?;
+        Ok(state.entries)
     }
 
     /// Opens a ledger to write to; it is made if there is none.
@@ -88,29 +89,66 @@ impl Ledger {
                 empty?;
             }
         }
-        let entries = Self::read(path)?;
-        let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
-        Ok(Self { path: path.to_owned(), state: Mutex::new((file, entries)) })
+        let file = OpenOptions::new().read(true).append(true).open(path).map_err(failed)?;
+        let mut state = State { file, entries: Vec::new(), read: 0 };
+        state.locked(path, |state| state.catch_up(path))?;
+        Ok(Self { path: path.to_owned(), state: Mutex::new(state) })
     }
 
-    /// Writes a release down, unless it is the same again, and says what the photo has cost by now.
+    /// Writes a release down, unless it is the same again, and says what the photo has cost by now,
+    /// whoever wrote to the file meanwhile.
     pub fn record(&self, entry: Entry) -> Result<Total> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (file, entries) = &mut *state;
-        let same = |other: &&Entry| other.photo == entry.photo && other.claim == entry.claim;
-        let again =
-            entry.noise.is_some() && entries.iter().filter(same).any(|e| e.noise == entry.noise);
         let (photo, claim) = (entry.photo.clone(), entry.claim);
-        if !again {
-            let mut line = serde_json::to_vec(&entry)
-                .map_err(|e| Error::Ledger { path: self.path.clone(), problem: e.to_string() })?;
-            line.push(b'\n');
-            let written = file.write_all(&line).and_then(|()| file.sync_data());
-            written.map_err(Error::io("cannot write ledger", &self.path))?;
-            entries.push(entry);
-        }
-        let known = entries.iter().filter(|e| e.photo == photo && e.claim == claim);
+        state.locked(&self.path, |state| {
+            state.catch_up(&self.path)?;
+            let same = |other: &&Entry| other.photo == entry.photo && other.claim == entry.claim;
+            let mut known = state.entries.iter().filter(same);
+            match entry.noise.is_some() && known.any(|other| other.noise == entry.noise) {
+                true => Ok(()),
+                false => state.append(&self.path, entry),
+            }
+        })?;
+        let known = state.entries.iter().filter(|e| e.photo == photo && e.claim == claim);
         Ok(total(&known.collect::<Vec<_>>()))
+    }
+}
+
+impl State {
+    /// Does something while nobody else writes to the file.
+    fn locked<T>(&mut self, path: &Path, task: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.file.lock().map_err(Error::io("cannot lock ledger", path))?;
+        let done = task(self);
+        self.file.unlock().map_err(Error::io("cannot unlock ledger", path))?;
+        done
+    }
+
+    /// Reads what was written since the last time.
+    fn catch_up(&mut self, path: &Path) -> Result<()> {
+        let mut text = String::new();
+        let read = self.file.seek(SeekFrom::Start(self.read));
+        let read = read.and_then(|_| self.file.read_to_string(&mut text));
+        self.read += read.map_err(Error::io("cannot read ledger", path))? as u64;
+        for line in text.lines() {
+            let number = self.entries.len() + 1;
+            let entry = serde_json::from_str(line).map_err(|_| Error::Ledger {
+                path: path.to_owned(),
+                problem: format!("line {number} is not an entry: mend it, or move the file away"),
+            })?;
+            self.entries.push(entry);
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, path: &Path, entry: Entry) -> Result<()> {
+        let mut line = serde_json::to_vec(&entry)
+            .map_err(|e| Error::Ledger { path: path.to_owned(), problem: e.to_string() })?;
+        line.push(b'\n');
+        let written = self.file.write_all(&line).and_then(|()| self.file.sync_data());
+        written.map_err(Error::io("cannot write ledger", path))?;
+        self.read += line.len() as u64;
+        self.entries.push(entry);
+        Ok(())
     }
 }
 
@@ -173,7 +211,11 @@ mod tests {
             Total { releases: 2, epsilon: Some(1.0) }
         );
         assert_eq!(ledger.record(entry(2, Some("k"))).unwrap().epsilon, Some(0.5));
-        // Another run goes on where this one stopped.
+        // Others write to it at the same time, and go on where this run stopped.
+        let other = Ledger::open(&path).unwrap();
+        assert_eq!(other.record(entry(3, None)).unwrap().releases, 1);
+        assert_eq!(ledger.record(entry(3, None)).unwrap().releases, 2);
+        assert_eq!(other.record(entry(3, None)).unwrap().releases, 3);
         let ledger = Ledger::open(&path).unwrap();
         assert_eq!(ledger.record(entry(2, Some("k"))).unwrap().epsilon, Some(0.5));
         assert_eq!(ledger.record(entry(2, Some("other"))).unwrap().epsilon, Some(1.0));
@@ -181,7 +223,7 @@ mod tests {
         let other = Entry { split: split("16 features"), ..entry(2, None) };
         assert_eq!(ledger.record(other).unwrap(), Total { releases: 3, epsilon: None });
         let totals = totals(&Ledger::read(&path).unwrap());
-        assert_eq!(totals.len(), 2);
+        assert_eq!(totals.len(), 3);
         assert_eq!(totals[0].2, Total { releases: 3, epsilon: None });
         assert_eq!(totals[1].2, Total { releases: 3, epsilon: Some(1.5) });
         assert!(!files::others_can_read(&path));

@@ -42,6 +42,7 @@ pub use engine::{Engine, Hands};
 pub use error::{Error, Result};
 pub use eyes::{Distance, Eyes, Faces, MIN_SCORE, Spot, Trial, Verdict, Witness, after_jpeg};
 pub use facedp_nets::{Embed, Picture, Recogniser, Rule, Workspace};
+pub use gate::Gate;
 pub use key::{Key, Secret};
 pub use options::{Look, Options, Treatment};
 pub use outcome::{Compared, FaceReport, Left, Protected, Seen};

@@ -12,6 +12,15 @@ export class Problem extends Error {
   }
 }
 
+/** Photos that the program has. Nothing is left of them when the page goes. */
+const open = new Set();
+const forget = (place) => {
+  open.delete(place);
+  return fetch(place, { method: "DELETE", keepalive: true }).catch(() => {});
+};
+addEventListener("pagehide", () => open.forEach(forget));
+
+const GONE = () => new Problem("the program does not answer: is it still running?", "gone");
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 async function ask(path, options = {}) {
@@ -21,7 +30,7 @@ async function ask(path, options = {}) {
       answer = await fetch(path, options);
     } catch (error) {
       if (error.name === "AbortError") throw error;
-      throw new Problem("the program does not answer: is it still running?", "gone");
+      throw GONE();
     }
     if (answer.ok) return answer;
     const { error } = await answer.json().catch(() => ({}));
@@ -54,8 +63,9 @@ export async function protect(photo, settings, told, signal) {
   const body = form({ settings: JSON.stringify(settings), photo });
   const { id } = await (await ask(`${ROOT}/protect`, { method: "POST", body, signal })).json();
   const place = `${ROOT}/protect/${id}`;
+  open.add(place);
   try {
-    const result = await over(`${place}/events`, told, signal);
+    const result = await over(place, told, signal);
     const [file, receipt] = await Promise.all([
       ask(`${place}/photo`, { signal }).then((answer) => answer.blob()),
       ask(`${place}/receipt`, { signal }).then((answer) => answer.json(), () => null),
@@ -63,14 +73,14 @@ export async function protect(photo, settings, told, signal) {
     return { result, file, receipt };
   } finally {
     // What was fetched, or is no longer wanted, need not be kept.
-    fetch(place, { method: "DELETE", keepalive: true }).catch(() => {});
+    forget(place);
   }
 }
 
 /** Waits until a photo is done. */
-function over(address, told, signal) {
+function over(place, told, signal) {
   return new Promise((done, failed) => {
-    const events = new EventSource(address);
+    const events = new EventSource(`${place}/events`);
     const end = (how, value) => {
       events.close();
       how(value);
@@ -85,10 +95,7 @@ function over(address, told, signal) {
       else if (status.state === "stopped") end(failed, new DOMException("stopped", "AbortError"));
       else told(status);
     });
-    events.addEventListener("error", () => {
-      if (events.readyState === EventSource.CLOSED) {
-        end(failed, new Problem("the program does not answer: is it still running?", "gone"));
-      }
-    });
+    // It tries again by itself, for ever: ask whether there is somebody.
+    events.addEventListener("error", () => ask(place).catch((error) => end(failed, error)));
   });
 }

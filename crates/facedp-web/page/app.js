@@ -5,7 +5,7 @@ import { Card } from "./card.js";
 import { chart } from "./chart.js";
 import { $, el } from "./dom.js";
 import { methodForm } from "./method.js";
-import { count } from "./words.js";
+import { count, sentence } from "./words.js";
 import { zip } from "./zip.js";
 
 /** Photos that are looked at, or sent to be treated, at once. */
@@ -15,7 +15,6 @@ const ENDINGS = /\.(jpe?g|jpe|jfif|png|webp)$/i;
 let cards = [];
 let offer = null;
 let form = null;
-let working = false;
 
 const is = (state) => (card) => card.state === state;
 
@@ -23,18 +22,21 @@ const is = (state) => (card) => card.state === state;
 function refresh() {
   const [ready, done, busy] = [cards.filter((card) => card.isReady), cards.filter(is("done")), cards.filter(is("working"))];
   $("bar").hidden = cards.length === 0;
-  $("go").disabled = working || ready.length === 0;
+  $("go").disabled = ready.length === 0;
   $("go").textContent = ready.length ? `Change the faces in ${count(ready.length, "photo")}` : "Change the faces";
-  $("stop").hidden = !working;
   $("save").hidden = done.length === 0;
   $("save").textContent = done.length === 1 ? "Download it as a zip" : `Download all ${done.length} as a zip`;
-  const looking = cards.filter(is("looking")).length;
-  const failed = cards.filter(is("failed")).length;
+  $("again").hidden = done.length === 0;
+  // What had the focus must not vanish with it.
+  if (!busy.length && document.activeElement === $("stop")) (done.length ? $("save") : $("go")).focus();
+  $("stop").hidden = busy.length === 0;
   const parts = [];
-  if (looking) parts.push(`looking for faces in ${count(looking, "photo")}`);
-  if (busy.length) parts.push(`${count(busy.length, "photo")} to go`);
-  if (done.length) parts.push(`${count(done.length, "photo")} done`);
-  if (failed) parts.push(`${failed} cannot be used`);
+  const part = (number, words) => number && parts.push(words(number));
+  part(cards.filter(is("looking")).length, (n) => `looking for faces in ${count(n, "photo")}`);
+  part(busy.length, (n) => `${count(n, "photo")} to go`);
+  part(done.length, (n) => `${count(n, "photo")} done`);
+  part(cards.filter(is("ready")).length - ready.length, (n) => `${n} without a chosen face`);
+  part(cards.filter(is("failed")).length, (n) => `${n} cannot be used`);
   $("told").textContent = parts.join(", ");
 }
 
@@ -56,39 +58,32 @@ function add(files) {
 }
 
 function remove(card) {
+  const at = cards.indexOf(card);
   card.discard();
   cards = cards.filter((other) => other !== card);
   refresh();
-  $("choose").focus();
+  (cards[at] ?? cards.at(-1))?.close.focus();
+  if (!cards.length) $("choose").focus();
 }
 
 async function go() {
   const settings = form.settings();
   if (!settings) return;
-  working = true;
   const mine = cards.filter((card) => card.isReady);
-  refresh();
-  await each(mine, async (card) => {
-    if (working && cards.includes(card)) await card.treat(settings);
-  });
-  working = false;
-  refresh();
-}
-
-function stop() {
-  working = false;
-  cards.filter(is("working")).forEach((card) => card.stop());
-  refresh();
+  mine.forEach((card) => card.wait());
+  $("stop").focus();
+  await each(mine, (card) => card.treat(settings));
 }
 
 async function save() {
-  const files = cards.filter(is("done")).map((card) => ({ name: card.name, blob: card.result }));
+  const done = cards.filter(is("done"));
   try {
-    const url = URL.createObjectURL(await zip(files));
+    const url = URL.createObjectURL(await zip(done.map((card) => ({ name: card.name, blob: card.result }))));
     el("a", { href: url, download: "facedp.zip" }).click();
+    done.forEach((card) => (card.saved = true));
     setTimeout(() => URL.revokeObjectURL(url), 60_000);
   } catch (error) {
-    $("told").textContent = error.message;
+    $("told").textContent = sentence(error.message);
   }
 }
 
@@ -128,7 +123,11 @@ function listen() {
     event.target.value = "";
   });
   $("go").addEventListener("click", go);
-  $("stop").addEventListener("click", stop);
+  $("stop").addEventListener("click", () => cards.filter(is("working")).forEach((card) => card.stop()));
+  $("again").addEventListener("click", () => {
+    cards.filter(is("done")).forEach((card) => card.again());
+    $("go").focus();
+  });
   $("save").addEventListener("click", save);
   $("clear").addEventListener("click", () => [...cards].forEach(remove));
   const over = (on) => document.body.classList.toggle("over", on);
@@ -143,7 +142,7 @@ function listen() {
     add(await dropped(event.dataTransfer));
   });
   addEventListener("beforeunload", (event) => {
-    if (cards.some(is("working"))) event.preventDefault();
+    if (cards.some((card) => card.state === "working" || (card.state === "done" && !card.saved))) event.preventDefault();
   });
   let drawn = false;
   $("plan").addEventListener("toggle", async () => {
@@ -154,17 +153,17 @@ function listen() {
       $("chart").replaceChildren(...chart(await api.plan()));
     } catch (error) {
       drawn = false;
-      $("chart").textContent = error.message;
+      $("chart").textContent = sentence(error.message);
     }
   });
 }
 
 try {
   offer = await api.methods();
-  form = methodForm($("method"), offer, () => {});
+  form = methodForm($("method"), offer);
   $("version").textContent = `facedp ${offer.version}`;
   listen();
   document.body.dataset.ready = "true";
 } catch (error) {
-  $("drop").replaceChildren(el("p", { className: "problem", role: "alert" }, error.message));
+  $("drop").replaceChildren(el("p", { className: "problem", role: "alert" }, sentence(error.message)));
 }

@@ -4,17 +4,21 @@ import * as api from "./api.js";
 import { el } from "./dom.js";
 import { Faces } from "./faces.js";
 import { viewer } from "./viewer.js";
-import { check, count, megabytes, quality, summary } from "./words.js";
+import { check, chosen, count, megabytes, quality, sentence, summary } from "./words.js";
 
-/** Where a card can be: looking for faces, ready, waiting or working, done, or not to be treated. */
-export const STATES = ["looking", "ready", "working", "done", "failed"];
+/** More faces than that are told of only when asked for. */
+const FEW = 4;
 
 export class Card {
-  /** `changed` is called when its state or its faces change; `removed` when it is to go. */
+  /**
+   * Its state is `looking` for faces, `ready`, `working` (or waiting for it), `done`, or `failed`.
+   * `changed` is called when that or its faces change; `removed` when it is to go.
+   */
   constructor(file, name, changed, removed) {
     Object.assign(this, { file, name, changed, state: "looking" });
     this.url = URL.createObjectURL(file);
-    this.status = el("p", { className: "status", role: "status" });
+    this.urls = [];
+    this.status = el("p", { className: "status" });
     this.body = el("div", { className: "body" });
     this.error = el("p", { className: "problem", role: "alert", hidden: true });
     this.close = el("button", { type: "button", className: "close", "aria-label": `Remove ${name}`, onclick: () => removed(this) }, "×");
@@ -32,12 +36,14 @@ export class Card {
   }
 
   complain(message) {
-    this.error.textContent = message ? `${message[0].toUpperCase()}${message.slice(1)}.` : "";
+    this.error.textContent = message && sentence(message);
     this.error.hidden = !message;
   }
 
   /** Looks for faces. */
   async look(limits) {
+    this.complain("");
+    this.body.replaceChildren();
     this.become("looking", "Looking for faces…");
     try {
       if (this.file.size === 0) throw new api.Problem("the file is empty");
@@ -48,11 +54,14 @@ export class Card {
       this.seen = seen;
       this.faces = new Faces(this.url, seen, () => this.changed());
       this.body.replaceChildren(this.faces.element);
-      const left = seen.stripped.length ? ` Will be left out: ${seen.stripped.join(", ")}.` : "";
-      this.become("ready", `${seen.width} × ${seen.height} pixels.${left}`);
+      const gone = seen.stripped.length ? ` Will be removed from the file: ${seen.stripped.join(", ")}.` : "";
+      this.become("ready", `${seen.width} × ${seen.height} pixels.${gone}`);
     } catch (error) {
       if (error.name === "AbortError") return;
       this.complain(error.message);
+      if (error.code === "gone") {
+        this.body.replaceChildren(el("button", { type: "button", onclick: () => this.look(limits) }, "Try again"));
+      }
       this.become("failed");
     }
   }
@@ -62,27 +71,32 @@ export class Card {
     return this.state === "ready" && this.faces.chosen > 0;
   }
 
-  /** Changes the faces that are chosen. */
-  async treat(settings) {
+  /** Gets into line. */
+  wait() {
     this.complain("");
     this.abort = new AbortController();
     this.faces.locked = true;
-    const bar = el("progress", { "aria-label": `Progress of ${this.name}` });
+    this.bar = el("progress", { "aria-label": `Progress of ${this.name}` });
     const stop = el("button", { type: "button", onclick: () => this.stop() }, "Stop");
-    const row = el("div", { className: "progress" }, bar, stop);
-    this.body.append(row);
+    this.row = el("div", { className: "progress" }, this.bar, stop);
+    this.body.append(this.row);
     this.become("working", "Waiting for its turn…");
+  }
+
+  /** Changes the faces that are chosen. */
+  async treat(settings) {
     const told = ({ state, done, faces }) => {
       if (state !== "working") return;
       // Until the first is done there is nothing to measure by.
-      if (done) Object.assign(bar, { max: faces, value: done });
+      if (done) Object.assign(this.bar, { max: faces, value: done });
       this.status.textContent = faces ? `Working: ${done} of ${count(faces, "face")} done…` : "Working…";
     };
+    const { signal } = this.abort;
     try {
-      const done = await api.protect(this.file, { ...settings, ...this.faces.settings }, told, this.abort.signal);
-      this.show(done);
+      signal.throwIfAborted();
+      this.show(await api.protect(this.file, { ...settings, ...this.faces.settings }, told, signal), settings);
     } catch (error) {
-      row.remove();
+      this.row.remove();
       this.faces.locked = false;
       const stopped = error.name === "AbortError";
       if (!stopped) this.complain(error.message);
@@ -96,16 +110,27 @@ export class Card {
 
   /** Back to choosing faces. */
   again() {
-    this.result = null;
-    URL.revokeObjectURL(this.after);
+    this.revoke();
+    this.row.remove();
     this.faces.locked = false;
     this.body.replaceChildren(this.faces.element);
     this.become("ready");
   }
 
-  show({ result, file, receipt }) {
-    this.result = file;
-    this.after = URL.createObjectURL(file);
+  /** An address for something that the page has. */
+  address(blob) {
+    this.urls.push(URL.createObjectURL(blob));
+    return this.urls.at(-1);
+  }
+
+  revoke() {
+    this.result = null;
+    this.urls.splice(0).forEach((url) => URL.revokeObjectURL(url));
+  }
+
+  show({ result, file, receipt }, settings) {
+    Object.assign(this, { result: file, saved: false });
+    const after = this.address(file);
     const { good, text } = summary(result);
     const names = result.faces.map((face) => this.faces.name(face.box));
     const faces = result.faces.map((face, n) => {
@@ -113,29 +138,41 @@ export class Card {
       const title = result.faces.length > 1 ? [el("h4", {}, names[n])] : [];
       return el("div", {}, ...title, el("ul", {}, ...sentences), el("p", { className: "quiet" }, quality(face)));
     });
+    const checks = faces.length > FEW
+      ? el("details", { className: "checks" }, el("summary", {}, "What recognisers say of each face"), ...faces)
+      : el("div", { className: "checks" }, ...faces);
     const notes = [
       ...(result.left ?? []).map((left) => `A face was left as it is: ${left.reason}.`),
       ...(result.unchanged ? ["No point of the photo changed: the noise was too small and was rounded away."] : []),
-      ...(result.stripped.length ? [`Left out: ${result.stripped.join(", ")}.`] : []),
+      ...(result.stripped.length ? [`Removed from the file: ${result.stripped.join(", ")}.`] : []),
       ...result.notes.map((note) => `Note: ${note}.`),
       ...(result.total?.releases > 1 ? [released(result.total)] : []),
     ];
-    const save = el("a", { className: "button primary", href: this.after, download: this.name.split("/").at(-1) }, `Download (${megabytes(result.bytes)})`);
-    const back = el("button", { type: "button", onclick: () => this.again() }, "Choose faces again");
+    const save = el("a", { className: "button primary", href: after, download: this.saveAs, onclick: () => (this.saved = true) },
+      `Download (${megabytes(result.bytes)})`);
+    const back = el("button", { type: "button", onclick: () => {
+      this.again();
+      this.faces.focus();
+    } }, "Choose faces again");
     this.body.replaceChildren(
-      viewer(this.url, this.after, [this.seen.width, this.seen.height], result.faces.map(({ box }, n) => ({ box, name: names[n] }))),
+      viewer(this.url, after, [this.seen.width, this.seen.height], result.faces.map(({ box }, n) => ({ box, name: names[n] }))),
       el("p", { className: good ? "verdict good" : "verdict bad" }, text),
-      el("div", { className: "checks" }, ...faces),
+      el("p", { className: "buttons" }, save, back),
+      checks,
       el("ul", { className: "notes" }, ...notes.map((note) => el("li", {}, note))),
       el("p", { className: "quiet" }, `Claim: ${result.claim_in_words}.`),
-      el("p", { className: "buttons" }, save, back),
       ...(receipt ? [this.receipt(receipt)] : []));
-    this.become("done", `Done in ${result.seconds.toFixed(1)} s.`);
+    this.become("done", `Done in ${result.seconds.toFixed(1)} s: ${chosen(settings)}.`);
+  }
+
+  /** Another name than the original's, so that nobody publishes the wrong one. */
+  get saveAs() {
+    return this.name.split("/").at(-1).replace(/(\.[^.]*)?$/, "-changed$1");
   }
 
   receipt(receipt) {
     const text = (part) => JSON.stringify(part, null, 2);
-    const url = URL.createObjectURL(new Blob([text(receipt)], { type: "application/json" }));
+    const url = this.address(new Blob([text(receipt)], { type: "application/json" }));
     const name = `${this.name.split("/").at(-1)}.receipt.json`;
     return el("details", {}, el("summary", {}, "Receipt: what was done, and what may be claimed"),
       el("p", {}, "This part may be published with the photo:"),
@@ -147,8 +184,8 @@ export class Card {
   /** Forgets everything about it. */
   discard() {
     this.stop();
+    this.revoke();
     URL.revokeObjectURL(this.url);
-    URL.revokeObjectURL(this.after);
     this.element.remove();
   }
 }

@@ -17,7 +17,7 @@ function svg(name, attributes, ...children) {
 /** Draws what `/plan` says. */
 export function chart(curves) {
   const { epsilons, methods, features } = curves;
-  const values = methods.flatMap((method) => method.psnr).filter((value) => value !== null);
+  const values = methods.flatMap((method) => method.psnr);
   const [low, high] = [Math.floor(Math.min(...values) / 10) * 10, Math.ceil(Math.max(...values) / 10) * 10];
   const logs = epsilons.map(Math.log);
   const x = (epsilon) => BORDER.left +

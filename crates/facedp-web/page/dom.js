@@ -7,7 +7,6 @@ export function el(name, options = {}, ...children) {
     if (value === undefined || value === null) continue;
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else if (key.includes("-") || key === "role" || key === "for") element.setAttribute(key, value);
-    else if (key === "style") Object.assign(element.style, value);
     else element[key] = value;
   }
   element.append(...children.filter((child) => child !== null && child !== undefined));
@@ -16,15 +15,15 @@ export function el(name, options = {}, ...children) {
 
 export const $ = (id) => document.getElementById(id);
 
-/** Follows a pointer that went down until it comes up. */
+/** Follows a pointer that went down until it comes up; `end` is told whether it did, or was taken away. */
 export function drag(event, move, end = () => {}) {
   const target = event.currentTarget;
   target.setPointerCapture(event.pointerId);
-  const stop = (last) => {
+  const stop = ({ type }) => {
     target.removeEventListener("pointermove", move);
     target.removeEventListener("pointerup", stop);
     target.removeEventListener("pointercancel", stop);
-    end(last);
+    end(type === "pointerup");
   };
   target.addEventListener("pointermove", move);
   target.addEventListener("pointerup", stop);

@@ -3,7 +3,7 @@
 import { drag, el } from "./dom.js";
 import { count } from "./words.js";
 
-/** The least side of a box that is drawn, in pixels of the photo. */
+/** The least side of a box that is drawn, in pixels of the photo and on the screen. */
 const LEAST = 8;
 /** Keys that move a drawn box, or with Shift its corner. */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -37,8 +37,9 @@ export class Faces {
 
   /** What the face in a box was called here. */
   name(box) {
-    const n = this.found.findIndex((face) => face.box.every((value, k) => value === box[k]));
-    return n < 0 ? "Drawn box" : `Face ${n + 1}`;
+    const isIt = (other) => other.box.every((value, k) => Math.abs(value - box[k]) < 1);
+    const [n, m] = [this.found.findIndex(isIt), this.drawn.findIndex(isIt)];
+    return n >= 0 ? `Face ${n + 1}` : `Drawn box ${m + 1}`;
   }
 
   get chosen() {
@@ -48,6 +49,10 @@ export class Faces {
   set locked(locked) {
     for (const button of this.element.querySelectorAll("button")) button.disabled = locked;
     if (locked) this.draw(false);
+  }
+
+  focus() {
+    this.element.querySelector("button").focus();
   }
 
   tell() {
@@ -110,9 +115,10 @@ export class Faces {
       const [u, v] = at(move);
       box = [Math.min(x, u), Math.min(y, v), Math.abs(u - x), Math.abs(v - y)];
       this.put(frame, box);
-    }, () => {
+    }, (whole) => {
+      const { width, height } = frame.getBoundingClientRect();
       frame.remove();
-      if (box && box[2] >= LEAST && box[3] >= LEAST) {
+      if (whole && box && Math.min(box[2], box[3], width, height) >= LEAST) {
         this.add(box);
         this.draw(false);
       }

@@ -2,36 +2,39 @@
 
 import { drag, el } from "./dom.js";
 
-/** Widest view of a face, as a share of the window. */
-const FACE = 0.45;
+/** How much of the view a face takes that is looked at closely. */
+const FACE = 0.6;
 const MOST = 16;
+/** Where the names of the sides give way to the divider, in pixels. */
+const NEAR = 80;
 
 /** A view of two pictures of the same size; `faces` are named boxes that can be looked at closely. */
 export function viewer(before, after, [width, height], faces) {
-  const images = [el("img", { src: before, alt: "Before" }), el("img", { src: after, alt: "After", className: "after" })];
+  const images = [el("img", { src: before, alt: "Before", draggable: false }), el("img", { src: after, alt: "After", className: "after", draggable: false })];
   const stage = el("div", { className: "stage" }, ...images);
   const scroll = el("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Photo, before and after; scroll to move it" }, stage);
   const divider = el("div", { className: "divider", tabIndex: 0, role: "slider", "aria-label": "Divider: before on its left, after on its right",
     "aria-valuemin": 0, "aria-valuemax": 100 });
   const tags = [el("span", { className: "tag left" }, "Before"), el("span", { className: "tag right" }, "After")];
   const frame = el("div", { className: "viewer" }, scroll, divider, ...tags);
-  // As large as it can be and still show the whole photo.
-  frame.style.aspectRatio = `${width} / ${height}`;
   frame.style.setProperty("--shape", width / height);
   let share = 0.5;
   let zoom = 1;
-  /** The point in the middle of the view, in shares of the photo. */
+  /** The point in the middle of the view, in shares of the photo; and the size that the view had. */
   let centre = [0.5, 0.5];
+  let size = [0, 0];
+  const isDifference = () => frame.classList.contains("difference");
 
   const show = () => {
-    divider.style.left = `${100 * share}%`;
+    const at = share * scroll.clientWidth;
+    divider.style.left = `${at}px`;
     const percent = Math.round(100 * share);
     divider.setAttribute("aria-valuenow", percent);
     divider.setAttribute("aria-valuetext", `${percent} % before`);
-    const cut = Math.max(0, scroll.scrollLeft + share * scroll.clientWidth - stage.offsetLeft);
-    images[1].style.clipPath = frame.classList.contains("difference") ? "none" : `inset(0 0 0 ${cut}px)`;
-    tags[0].hidden = share < 0.12 || frame.classList.contains("difference");
-    tags[1].hidden = share > 0.88 || frame.classList.contains("difference");
+    const cut = Math.max(0, scroll.scrollLeft + at - stage.offsetLeft);
+    images[1].style.clipPath = isDifference() ? "none" : `inset(0 0 0 ${cut}px)`;
+    tags[0].hidden = isDifference() || at < NEAR;
+    tags[1].hidden = isDifference() || scroll.clientWidth - at < NEAR;
   };
   const place = (value) => {
     share = Math.min(Math.max(value, 0), 1);
@@ -41,10 +44,7 @@ export function viewer(before, after, [width, height], faces) {
     if (event.button !== 0) return;
     event.preventDefault();
     divider.focus();
-    drag(event, ({ clientX }) => {
-      const { left, width } = frame.getBoundingClientRect();
-      place((clientX - left) / width);
-    });
+    drag(event, ({ clientX }) => place((clientX - scroll.getBoundingClientRect().left) / scroll.clientWidth));
   });
   divider.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -0.02, ArrowDown: -0.02, ArrowRight: 0.02, ArrowUp: 0.02, PageDown: -0.1, PageUp: 0.1 }[event.key];
@@ -53,17 +53,30 @@ export function viewer(before, after, [width, height], faces) {
     event.preventDefault();
     place(to ?? share + step);
   });
+
   scroll.addEventListener("scroll", () => {
-    centre = [
-      (scroll.scrollLeft + scroll.clientWidth / 2) / stage.offsetWidth,
-      (scroll.scrollTop + scroll.clientHeight / 2) / stage.offsetHeight,
-    ];
+    // A view that has just changed its size scrolls by itself.
+    if (size[0] === scroll.clientWidth && size[1] === scroll.clientHeight) {
+      centre = [
+        (scroll.scrollLeft + scroll.clientWidth / 2) / stage.offsetWidth,
+        (scroll.scrollTop + scroll.clientHeight / 2) / stage.offsetHeight,
+      ];
+    }
     show();
   });
-  /** Brings the centre to the middle of the view, whatever its size has become. */
+  scroll.addEventListener("pointerdown", (event) => {
+    // Fingers scroll by themselves.
+    if (event.button !== 0 || event.pointerType !== "mouse" || zoom === 1) return;
+    const [x, y] = [event.clientX + scroll.scrollLeft, event.clientY + scroll.scrollTop];
+    drag(event, ({ clientX, clientY }) => scroll.scrollTo(x - clientX, y - clientY));
+  });
+  /** Makes the photo as large as it is to be, and brings the centre to the middle of the view. */
   const settle = () => {
-    scroll.scrollLeft = centre[0] * stage.offsetWidth - scroll.clientWidth / 2;
-    scroll.scrollTop = centre[1] * stage.offsetHeight - scroll.clientHeight / 2;
+    const whole = Math.min(scroll.clientWidth, scroll.clientHeight * (width / height));
+    stage.style.width = `${whole * zoom}px`;
+    size = [scroll.clientWidth, scroll.clientHeight];
+    scroll.scrollLeft = centre[0] * stage.offsetWidth - size[0] / 2;
+    scroll.scrollTop = centre[1] * stage.offsetHeight - size[1] / 2;
     show();
   };
   new ResizeObserver(settle).observe(frame);
@@ -72,7 +85,7 @@ export function viewer(before, after, [width, height], faces) {
   const look = (to, point = centre) => {
     zoom = Math.min(Math.max(to, 1), MOST);
     centre = point;
-    stage.style.width = `${100 * zoom}%`;
+    scroll.classList.toggle("near", zoom > 1);
     out.disabled = zoom === 1;
     into.disabled = zoom === MOST;
     settle();
@@ -88,10 +101,12 @@ export function viewer(before, after, [width, height], faces) {
     show();
   }, { "aria-pressed": "false" });
   const legend = el("span", { className: "legend", hidden: true }, "How much each point changed, eight times as strong; black: not at all.");
-  const near = faces.map(({ box: [x, y, w, h], name }) => button(name, () =>
-    look(FACE * Math.min(width / w, height / h), [(x + w / 2) / width, (y + h / 2) / height])));
+  const near = faces.map(({ box: [x, y, w, h], name }) => button(name, () => {
+    const whole = stage.offsetWidth / zoom;
+    const fit = Math.min(scroll.clientWidth / w, scroll.clientHeight / h) * (width / whole);
+    look(FACE * fit, [(x + w / 2) / width, (y + h / 2) / height]);
+  }));
   const tools = el("div", { className: "tools", role: "group", "aria-label": "View" },
     button("Whole photo", () => look(1)), out, into, ...near, difference, legend);
-  show();
   return el("div", {}, frame, tools);
 }

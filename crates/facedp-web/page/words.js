@@ -3,9 +3,11 @@
 export const count = (number, thing) => `${number} ${thing}${number === 1 ? "" : "s"}`;
 export const megabytes = (bytes) =>
   bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1e3))} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+/** What the program says, as a sentence. */
+export const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
 
 const NAMES = { dlib: "dlib", sface: "SFace" };
-const name = (recogniser) => NAMES[recogniser] ?? recogniser;
+const names = (verdicts) => listed(verdicts.map(({ name }) => NAMES[name] ?? name));
 const listed = (items) => items.join(items.length > 2 ? ", " : " and ");
 
 const TRIALS = [
@@ -14,52 +16,57 @@ const TRIALS = [
   ["half_size", "at half the size"],
 ];
 
-/** What a recogniser says of a trial: true for a match. */
+/** Whether a recogniser matches a face in a trial. */
 const matches = (verdict, trial) => (trial === "plain" ? verdict.match : verdict[trial]?.match);
+const isLost = (verdict) => TRIALS.every(([trial]) => !matches(verdict, trial));
 
 /** What recognisers say of a face: { text, good } for each sentence. */
-export function check(face) {
-  if (face.recognisers.length === 0) return [{ good: false, text: "No recogniser could look at this face." }];
+export function check({ recognisers }) {
+  if (recognisers.length === 0) return [{ good: false, text: "No recogniser could look at this face." }];
+  const [lost, still] = [recognisers.filter(isLost), recognisers.filter((verdict) => verdict.match)];
   const sentences = [];
-  const still = face.recognisers.filter((verdict) => matches(verdict, "plain"));
-  const names = (verdicts) => listed(verdicts.map((verdict) => name(verdict.name)));
-  const gone = face.recognisers.filter((verdict) => !matches(verdict, "plain"));
-  if (gone.length) {
-    const safe = gone.filter((v) => TRIALS.every(([trial]) => !matches(v, trial)));
-    const shaky = gone.filter((v) => !safe.includes(v));
-    if (safe.length) {
-      const verb = safe.length === 1 ? "does" : "do";
-      const also = ", nor after JPEG compression or at half the size";
-      sentences.push({ good: true, text: `${names(safe)} ${verb} not match it with the original any more${also}.` });
-    }
-    for (const verdict of shaky) {
-      const where = TRIALS.filter(([trial]) => matches(verdict, trial)).map(([, words]) => words);
-      const text = `${name(verdict.name)} does not match it any more as saved, but does ${listed(where)}.`;
-      sentences.push({ good: false, text });
-    }
+  if (lost.length) {
+    const verb = lost.length === 1 ? "does" : "do";
+    const text = `${names(lost)} ${verb} not match it with the original any more, nor after JPEG compression or at half the size.`;
+    sentences.push({ good: true, text });
+  }
+  for (const verdict of recognisers.filter((verdict) => !lost.includes(verdict) && !still.includes(verdict))) {
+    const where = TRIALS.filter(([trial]) => matches(verdict, trial)).map(([, words]) => words);
+    sentences.push({ good: false, text: `${names([verdict])} does not match it any more as saved, but does ${listed(where)}.` });
   }
   if (still.length) {
-    const verb = still.length === 1 ? "matches" : "match";
-    sentences.push({ good: false, text: `${names(still)} still ${verb} it with the original.` });
+    sentences.push({ good: false, text: `${names(still)} still ${still.length === 1 ? "matches" : "match"} it with the original.` });
   }
   return sentences;
 }
 
-/** The same of all faces of a photo, for its heading. */
-export function summary(result) {
-  const faces = result.faces.filter((face) => face.recognisers.length);
-  const gone = faces.filter((face) => face.recognisers.every((verdict) => !verdict.match));
-  if (!faces.length) return { good: false, text: "no recogniser could look at the faces" };
-  const still = faces.length - gone.length;
-  if (still === 0) {
-    const which = faces.length === 1 ? "The face is" : faces.length === 2 ? "Both faces are" : `All ${faces.length} faces are`;
-    return { good: true, text: `${which} no longer matched by the recognisers in this program. Others may still match.` };
+const ADVICE = {
+  steered: " Choose the faces again, and let them change more (High).",
+  other: " This method is not made to mislead recognisers.",
+};
+
+/** The same of all faces of a photo: good only if nobody matched any of them in any way. */
+export function summary({ faces, left = [], method }) {
+  const sentences = [];
+  const checked = faces.filter((face) => face.recognisers.length);
+  const still = checked.filter((face) => face.recognisers.some((verdict) => verdict.match));
+  const shaky = checked.filter((face) => !still.includes(face) && !face.recognisers.every(isLost));
+  const some = (part, words) => {
+    const which = faces.length === 1 ? "The face is" : `${part} of ${faces.length} faces ${part === 1 ? "is" : "are"}`;
+    sentences.push(`${which} ${words}.`);
+  };
+  const safe = checked.length - still.length - shaky.length;
+  const good = faces.length > 0 && safe === faces.length && left.length === 0;
+  if (safe === faces.length && safe > 0) {
+    const which = safe === 1 ? "The face that was changed is" : safe === 2 ? "Both faces that were changed are" : `All ${safe} faces that were changed are`;
+    sentences.push(`${which} no longer matched by the recognisers in this program. Others may still match.`);
   }
-  const which = faces.length === 1 ? "The face is" : `${still} of ${faces.length} faces ${still === 1 ? "is" : "are"}`;
-  const advice = result.method === "steered"
-    ? "Choose the faces again, and let them change more (High)."
-    : "This method is not made to mislead recognisers.";
-  return { good: false, text: `${which} still matched with the original. ${advice}` };
+  if (still.length) some(still.length, "still matched with the original");
+  if (shaky.length) some(shaky.length, "matched again after JPEG compression or at half the size");
+  if (checked.length < faces.length) some(faces.length - checked.length, "unknown to recognisers: none could look");
+  if (left.length) sentences.push(`${count(left.length, "face")} ${left.length === 1 ? "was" : "were"} left as they are.`);
+  const advice = still.length + shaky.length ? ADVICE[method] ?? ADVICE.other : "";
+  return { good, text: sentences.join(" ") + advice };
 }
 
 /** How much a face changed. */
@@ -70,3 +77,7 @@ export function quality(face) {
   const ssim = typeof face.ssim === "number" ? `, SSIM ${face.ssim.toFixed(3)}` : "";
   return `The change is ${seen} (PSNR ${face.psnr.toFixed(1)} dB${ssim}).`;
 }
+
+/** What was chosen, in a few words. */
+export const chosen = ({ method, strength, epsilon }) =>
+  method === "steered" ? `misled recognisers, strength ${strength}` : `${method}, epsilon ${epsilon}`;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use facedp::FeatureModel;
 use facedp_engine::{
-    Engine, Goal, Limits, Options, Secret, Steering, Strength, Treatment, Workspace,
+    Engine, Gate, Goal, Limits, Options, Secret, Steering, Strength, Treatment, Workspace,
 };
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 
@@ -14,6 +14,9 @@ use crate::error::{Problem, Result};
 use crate::jobs::Jobs;
 use crate::plan::Curves;
 use crate::room::Room;
+
+/// Bytes of decoded photos that may be looked at, but not treated, at once.
+const LOOKED_AT: u64 = 80_000_000;
 
 /// What a server is made from.
 pub struct Config {
@@ -80,6 +83,10 @@ pub struct App {
     /// those that are being treated.
     pub(crate) treating: Arc<Semaphore>,
     pub(crate) looking: Arc<Semaphore>,
+    /// Threads that make plans, for which nobody waits at a gate.
+    pub(crate) planning: Arc<Semaphore>,
+    /// The memory for photos that are treated; those who look have their own.
+    pub(crate) gate: Arc<Gate>,
     pub(crate) curves: OnceCell<Curves>,
     /// Memory of the networks, handed from photo to photo.
     spare: Mutex<Vec<Workspace>>,
@@ -95,12 +102,14 @@ impl App {
             Options { limits: config.bounds.photo, copy_faceless: true, ..Options::default() };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
-            engine: Engine::new(treatment, options)?,
+            engine: Engine::new(treatment, options)?.behind(&Arc::new(Gate::new(LOOKED_AT))),
             jobs: Jobs::new(config.bounds.jobs),
             uploads: Room::new(config.bounds.uploads),
             results: Room::new(config.bounds.results),
             treating: Arc::new(Semaphore::new(threads)),
             looking: Arc::new(Semaphore::new(threads)),
+            planning: Arc::new(Semaphore::new(threads)),
+            gate: Arc::default(),
             curves: OnceCell::new(),
             spare: Mutex::default(),
             config,

@@ -1,7 +1,6 @@
 //! What can go wrong, as the one who asks is told.
 
 use axum::Json;
-use axum::extract::multipart::{MultipartError, MultipartRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -146,24 +145,6 @@ impl From<EngineError> for Problem {
             other => other.to_string(),
         };
         Self::photo(message)
-    }
-}
-
-impl From<MultipartRejection> for Problem {
-    fn from(_: MultipartRejection) -> Self {
-        Self::not_multipart()
-    }
-}
-
-impl From<MultipartError> for Problem {
-    fn from(error: MultipartError) -> Self {
-        match error.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => {
-                let message = "the request is too large: use a smaller file";
-                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message)
-            }
-            _ => Self::bad_request(format!("not a whole form: {}", error.body_text())),
-        }
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Hosts(Arc<[String]>);
 impl Hosts {
     /// The names of the loopback interface, with that port.
     pub fn loopback(port: u16) -> Self {
-        let names = ["127.0.0.1", "localhost", "[::1]"];
+        let names = ["127.0.0.1", "localhost"];
         let with_port = names.iter().map(|name| format!("{name}:{port}"));
         let bare = names.iter().filter(|_| port == 80).map(|name| (*name).to_owned());
         Self(with_port.chain(bare).collect())
@@ -39,9 +39,9 @@ impl Hosts {
                 "this is not a name of this server: open its own address",
             ));
         }
-        let origin = text(headers, &header::ORIGIN)?;
-        let own = |origin: &str| origin.strip_prefix("http://").is_some_and(|host| self.has(host));
-        if !origin.is_none_or(own) {
+        // The page that asks is the one that was asked for.
+        let own = |origin: &str| origin.strip_prefix("http://") == host;
+        if !text(headers, &header::ORIGIN)?.is_none_or(own) {
             return Err(Problem::foreign("the page of another site may not ask this server"));
         }
         // What browsers say where they send no origin. A link to the page itself is fine.

@@ -49,9 +49,35 @@ pub(crate) struct Finished {
     pub claim: facedp::Claim,
     pub claim_in_words: &'static str,
     #[serde(skip)]
-    pub file: Bytes,
+    file: Bytes,
+    /// Held by everybody who reads the file.
+    #[serde(skip)]
+    readers: Arc<()>,
     #[serde(skip)]
     pub receipt: Option<Receipt>,
+}
+
+impl Finished {
+    /// The file, for somebody who reads it.
+    pub fn file(&self) -> Bytes {
+        Bytes::from_owner(Read { file: self.file.clone(), _reader: Arc::clone(&self.readers) })
+    }
+
+    fn is_read(&self) -> bool {
+        Arc::strong_count(&self.readers) > 1
+    }
+}
+
+/// A file that somebody reads.
+struct Read {
+    file: Bytes,
+    _reader: Arc<()>,
+}
+
+impl AsRef<[u8]> for Read {
+    fn as_ref(&self) -> &[u8] {
+        &self.file
+    }
 }
 
 /// A photo on its way.
@@ -130,10 +156,9 @@ impl Jobs {
         let (status, _) = watch::channel(Status::Waiting);
         let job = Arc::new(Job { id, name, status, stop: Arc::default() });
         let mut all = self.all();
-        if all.len() >= self.most {
+        if all.len() >= self.most && !make_way(&mut all) {
             let most = self.most;
-            let message =
-                format!("{most} photos are waiting or kept already: try again in a moment");
+            let message = format!("{most} photos are waiting already: try again in a moment");
             return Err(Problem::busy(message));
         }
         all.push(Arc::clone(&job));
@@ -151,18 +176,18 @@ impl Jobs {
     }
 
     /// Forgets a photo, and stops work on it.
-    pub fn remove(&self, id: &str) -> Result<(), Problem> {
-        let job = self.find(id)?;
-        job.stop();
-        self.all().retain(|job| job.id != id);
-        Ok(())
+    pub fn remove(&self, id: &str) {
+        let mut all = self.all();
+        if let Some(at) = all.iter().position(|job| job.id == id) {
+            all.remove(at).stop();
+        }
     }
 
-    /// Forgets the oldest result. False if there is none.
+    /// Forgets the oldest result that nobody reads. False if there is none.
     fn remove_oldest_result(&self) -> bool {
         let mut all = self.all();
-        let oldest = all.iter().position(|job| matches!(job.status(), Status::Done { .. }));
-        oldest.map(|at| all.remove(at)).is_some()
+        let unread = |job: &Arc<Job>| matches!(&*job.status.borrow(), Status::Done { result } if !result.is_read());
+        all.iter().position(unread).map(|at| all.remove(at)).is_some()
     }
 
     /// Those that need a thread, now or soon.
@@ -173,6 +198,13 @@ impl Jobs {
     pub fn stop_all(&self) {
         self.all().iter().for_each(|job| job.stop());
     }
+}
+
+/// Forgets the oldest photo that is over: one without a result if there is one. False if all are needed.
+fn make_way(all: &mut Vec<Arc<Job>>) -> bool {
+    let done = |job: &Arc<Job>| matches!(&*job.status.borrow(), Status::Done { .. });
+    let oldest = all.iter().position(|job| job.status.borrow().is_over() && !done(job));
+    oldest.or_else(|| all.iter().position(done)).map(|at| all.remove(at)).is_some()
 }
 
 /// Treats a photo as soon as a thread is free, and keeps the result for a while.
@@ -188,7 +220,7 @@ pub(crate) fn start(app: &Arc<App>, job: Arc<Job>, file: Bytes, settings: Settin
         let id = job.id.clone();
         drop(job);
         tokio::time::sleep(app.config.bounds.kept).await;
-        app.jobs.remove(&id).ok();
+        app.jobs.remove(&id);
     });
 }
 
@@ -224,7 +256,7 @@ async fn treat(
     let share = loop {
         match app.results.share(file.capacity()) {
             Some(share) => break share,
-            // Those who read them slowly keep their room.
+            // Those that are being read keep their room.
             None if app.jobs.remove_oldest_result() => {}
             None => {
                 let message = "there is no room for the result: fetch and delete others first";
@@ -236,6 +268,7 @@ async fn treat(
     let method = terms.map_or("none".to_owned(), |terms| terms.method());
     let (bytes, claim_in_words) = (file.len(), claim.in_words());
     let file = share.with(file);
-    let result = Finished { report, bytes, method, claim, claim_in_words, file, receipt };
+    let readers = Arc::default();
+    let result = Finished { report, bytes, method, claim, claim_in_words, file, readers, receipt };
     Ok(Status::Done { result: Arc::new(result) })
 }

@@ -9,6 +9,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::{Semaphore, watch};
+use tokio_io_timeout::TimeoutStream;
 
 use crate::app::{App, Config};
 use crate::error::{Error, Result};
@@ -17,6 +18,8 @@ use crate::router;
 
 /// Where the page is, unless that port is taken.
 pub const USUAL_PORT: u16 = 4680;
+/// Bytes of a connection that are kept before anybody has asked for them.
+const BUFFER: usize = 1 << 16;
 /// How long work in hand may take to notice that it is over.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -98,8 +101,13 @@ impl Server {
                     let _place = place;
                     let mut http = http1::Builder::new();
                     http.timer(TokioTimer::new()).header_read_timeout(bounds.silence);
+                    http.max_buf_size(BUFFER);
+                    // Nobody keeps a result by not reading it.
+                    let mut stream = TimeoutStream::new(stream);
+                    stream.set_write_timeout(Some(bounds.silence));
+                    let stream = TokioIo::new(Box::pin(stream));
                     // Clients come and go as they like.
-                    let _ = http.serve_connection(TokioIo::new(stream), service).await;
+                    let _ = http.serve_connection(stream, service).await;
                 });
             }
         };

@@ -53,8 +53,12 @@ const FARTHEST: f32 = 1e6;
 
 impl Settings {
     pub fn parse(text: Option<&str>) -> Result<Self, Problem> {
-        let settings = text.map_or(Ok(Self::default()), serde_json::from_str);
-        settings.map_err(|e| Problem::bad_request(format!("settings: {e}")))
+        let Some(text) = text else { return Ok(Self::default()) };
+        // Serde would take a list for a struct.
+        if !text.trim_start().starts_with('{') {
+            return Err(Problem::bad_request("settings: a JSON object is expected"));
+        }
+        serde_json::from_str(text).map_err(|e| Problem::bad_request(format!("settings: {e}")))
     }
 
     /// The engine that does what is asked for.
@@ -98,7 +102,9 @@ impl Settings {
             limits: app.config.bounds.photo,
             ..Options::default()
         };
-        app.engine.another(treatment, options).map_err(|error| Problem::from(error).of_settings())
+        let engine = app.engine.another(treatment, options);
+        let engine = engine.map_err(|error| Problem::from(error).of_settings())?;
+        Ok(engine.behind(&app.gate))
     }
 
     fn treatment(&self, app: &App) -> Result<Treatment, Problem> {

@@ -1,12 +1,17 @@
 //! Forms with photos, read into memory within the room there is.
 
-use std::time::Duration;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use axum::body::Body;
-use axum::extract::Multipart;
-use axum::extract::multipart::Field;
+use axum::body::{Body, BodyDataStream};
+use axum::extract::Request;
+use axum::http::header;
 use bytes::Bytes;
 use futures_util::StreamExt;
+use futures_util::stream::unfold;
+use multer::{Field, Multipart, parse_boundary};
+use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::app::{App, Bounds};
@@ -14,7 +19,12 @@ use crate::error::Problem;
 use crate::room::Share;
 
 /// What a form holds besides photos is a few lines.
-const MOST_TEXT: usize = 1 << 16;
+const MOST_TEXT: u64 = 1 << 16;
+/// Bytes that may be on their way between the connection and a field: what a reader of forms keeps while
+/// it looks for the next one. Nothing else counts those.
+const LOOSE: usize = 1 << 20;
+/// Characters of a file's name that are kept.
+const NAME: usize = 255;
 
 /// A photo that was sent.
 pub(crate) struct Upload {
@@ -23,13 +33,13 @@ pub(crate) struct Upload {
     pub file: Bytes,
 }
 
-/// A form.
-pub(crate) struct Form {
+/// What a form held.
+pub(crate) struct Sent {
     photos: Vec<(String, Upload)>,
     pub settings: Option<String>,
 }
 
-impl Form {
+impl Sent {
     /// Takes a photo out.
     pub fn photo(&mut self, field: &str) -> Result<Upload, Problem> {
         let at = self.photos.iter().position(|(name, _)| name == field);
@@ -39,90 +49,136 @@ impl Form {
     }
 }
 
-/// Reads a form with photos in those fields.
-pub(crate) async fn read(app: &App, mut form: Multipart, fields: &[&str]) -> Result<Form, Problem> {
+/// Reads a form with those fields; all but `settings` hold photos.
+pub(crate) async fn read(app: &App, request: Request, fields: &[&str]) -> Result<Sent, Problem> {
     let bounds = &app.config.bounds;
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let boundary = kind.and_then(|kind| parse_boundary(kind).ok());
     let end = Instant::now() + bounds.upload_time;
-    let read = read_until(app, &mut form, fields, end).await;
+    let body = Arc::new(Mutex::new(request.into_body().into_data_stream()));
+    let read = match boundary {
+        None => Err(Problem::not_multipart()),
+        Some(boundary) => {
+            let loose = Arc::new(AtomicUsize::new(0));
+            let form = Multipart::new(counted(Arc::clone(&body), Arc::clone(&loose)), boundary);
+            Reading { app, loose, end }.read(form, fields).await
+        }
+    };
     if read.is_err() {
-        // Who sends does not listen: a browser hears the answer only after all was taken from it.
-        while let Ok(Ok(Ok(Some(_)))) =
-            timeout_at(end, timeout(bounds.silence, form.next_field())).await
-        {}
+        drain(&mut *body.lock().await, bounds).await;
     }
     read
 }
 
-/// Takes what is sent, and keeps nothing of it.
-pub(crate) async fn drain(body: Body, bounds: &Bounds) {
+/// Takes what is sent, and keeps nothing of it: who sends does not listen, and a browser hears the answer
+/// only after all was taken from it.
+pub(crate) async fn drain(body: &mut BodyDataStream, bounds: &Bounds) {
     let end = Instant::now() + bounds.upload_time;
-    let mut parts = body.into_data_stream();
-    while let Ok(Ok(Some(Ok(_)))) = timeout_at(end, timeout(bounds.silence, parts.next())).await {}
+    while let Ok(Ok(Some(Ok(_)))) = timeout_at(end, timeout(bounds.silence, body.next())).await {}
 }
 
-async fn read_until(
-    app: &App,
-    form: &mut Multipart,
-    fields: &[&str],
+/// The same for a body of which nothing was read.
+pub(crate) async fn drain_all(body: Body, bounds: &Bounds) {
+    drain(&mut body.into_data_stream(), bounds).await;
+}
+
+/// A body that fails once too much of it is loose.
+fn counted(
+    body: Arc<Mutex<BodyDataStream>>,
+    loose: Arc<AtomicUsize>,
+) -> impl futures_util::Stream<Item = io::Result<Bytes>> + Send {
+    unfold((body, loose), |(body, loose)| async {
+        let next = body.lock().await.next().await?;
+        let counted = next.map_err(io::Error::other).and_then(|bytes| {
+            let before = loose.fetch_add(bytes.len(), Ordering::Relaxed);
+            match before + bytes.len() > LOOSE {
+                true => Err(io::Error::other("too much between its fields")),
+                false => Ok(bytes),
+            }
+        });
+        Some((counted, (body, loose)))
+    })
+}
+
+/// A form that is being read.
+struct Reading<'a> {
+    app: &'a App,
+    loose: Arc<AtomicUsize>,
     end: Instant,
-) -> Result<Form, Problem> {
-    let bounds = &app.config.bounds;
-    let mut read = Form { photos: Vec::new(), settings: None };
-    loop {
-        let next = timeout_at(end, timeout(bounds.silence, form.next_field())).await;
-        let next = next.map_err(|_| Problem::slow())?.map_err(|_| Problem::slow())??;
-        let Some(field) = next else { return Ok(read) };
-        let name = field.name().unwrap_or_default().to_owned();
-        let known = read.photos.iter().any(|(other, _)| *other == name);
-        if known || (name == "settings" && read.settings.is_some()) {
-            return Err(Problem::bad_request(format!("the field `{name}` is there twice")));
-        }
-        if name == "settings" {
-            let text = body(app, field, end, MOST_TEXT as u64).await?.1;
-            let text = String::from_utf8(text)
-                .map_err(|_| Problem::bad_request("settings are not UTF-8"))?;
-            read.settings = Some(text);
-        } else if fields.contains(&name.as_str()) {
-            let file_name = field.file_name().unwrap_or("photo").to_owned();
-            let (share, bytes) = body(app, field, end, bounds.photo.file_bytes).await?;
+}
+
+impl Reading<'_> {
+    async fn read(&self, mut form: Multipart<'static>, fields: &[&str]) -> Result<Sent, Problem> {
+        let mut read = Sent { photos: Vec::new(), settings: None };
+        while let Some(field) = self.in_time(form.next_field()).await? {
+            let name = field.name().unwrap_or_default().to_owned();
+            let known = read.photos.iter().any(|(other, _)| *other == name);
+            if known || (name == "settings" && read.settings.is_some()) {
+                return Err(Problem::bad_request(format!("the field `{name}` is there twice")));
+            }
+            if !fields.contains(&name.as_str()) {
+                let fields = fields.join("`, `");
+                let name: String = name.chars().take(NAME).collect();
+                let message = format!("unknown field `{name}`: known are `{fields}`");
+                return Err(Problem::bad_request(message));
+            }
+            if name == "settings" {
+                let text = String::from_utf8(self.body(field, MOST_TEXT).await?.1)
+                    .map_err(|_| Problem::bad_request("settings are not UTF-8"))?;
+                read.settings = Some(text);
+                continue;
+            }
+            let file_name = field.file_name().unwrap_or("photo").chars().take(NAME).collect();
+            let most = self.app.config.bounds.photo.file_bytes;
+            let (share, bytes) = self.body(field, most).await?;
             if bytes.is_empty() {
                 return Err(Problem::bad_request(format!("the file of `{name}` is empty")));
             }
-            let upload = Upload { name: file_name, file: share.with(bytes) };
-            read.photos.push((name, upload));
-        } else {
-            let fields = fields.join("`, `");
-            let message = format!("unknown field `{name}`: known are `{fields}` and `settings`");
-            return Err(Problem::bad_request(message));
+            read.photos.push((name, Upload { name: file_name, file: share.with(bytes) }));
         }
+        Ok(read)
     }
-}
 
-/// The bytes of a field, with the room that they take.
-async fn body(
-    app: &App,
-    mut field: Field<'_>,
-    end: Instant,
-    most: u64,
-) -> Result<(Share, Vec<u8>), Problem> {
-    let silence: Duration = app.config.bounds.silence;
-    let full = || Problem::busy("too many photos are being sent at once: try again in a moment");
-    let mut share = app.uploads.share(0).ok_or_else(full)?;
-    let mut bytes = Vec::new();
-    loop {
-        let next = timeout_at(end, timeout(silence, field.chunk())).await;
-        let next = next.map_err(|_| Problem::slow())?.map_err(|_| Problem::slow())??;
-        let Some(chunk) = next else { return Ok((share, bytes)) };
-        let length = bytes.len() + chunk.len();
-        if length as u64 > most {
-            return Err(Problem::too_large(most));
+    /// The bytes of a field, with the room that they take.
+    async fn body(
+        &self,
+        mut field: Field<'static>,
+        most: u64,
+    ) -> Result<(Share, Vec<u8>), Problem> {
+        let full =
+            || Problem::busy("too many photos are being sent at once: try again in a moment");
+        let mut share = self.app.uploads.share(0).ok_or_else(full)?;
+        let mut bytes = Vec::new();
+        while let Some(chunk) = self.in_time(field.chunk()).await? {
+            self.loose.fetch_sub(chunk.len(), Ordering::Relaxed);
+            let length = bytes.len() + chunk.len();
+            if length as u64 > most {
+                return Err(Problem::too_large(most));
+            }
+            if length > bytes.capacity() {
+                // Room before memory.
+                let capacity = (2 * bytes.capacity()).max(length).min(most as usize);
+                share.grow(capacity).ok_or_else(full)?;
+                bytes.reserve_exact(capacity - bytes.len());
+            }
+            bytes.extend_from_slice(&chunk);
         }
-        if length > bytes.capacity() {
-            // Room before memory.
-            let capacity = (2 * bytes.capacity()).max(length).min(most as usize);
-            share.grow(capacity).ok_or_else(full)?;
-            bytes.reserve_exact(capacity - bytes.len());
+        Ok((share, bytes))
+    }
+
+    /// What is read, if it comes in time.
+    async fn in_time<T>(
+        &self,
+        next: impl Future<Output = multer::Result<T>>,
+    ) -> Result<T, Problem> {
+        let next = timeout_at(self.end, timeout(self.app.config.bounds.silence, next)).await;
+        match next {
+            Ok(Ok(Ok(read))) => Ok(read),
+            Ok(Ok(Err(multer::Error::StreamReadFailed(why)))) => {
+                Err(Problem::bad_request(format!("not a whole form: {why}")))
+            }
+            Ok(Ok(Err(why))) => Err(Problem::bad_request(format!("not a whole form: {why}"))),
+            _ => Err(Problem::slow()),
         }
-        bytes.extend_from_slice(&chunk);
     }
 }

@@ -1,4 +1,4 @@
-//! The one way from a photo's bytes to protected bytes and a receipt:
+//! The one way from a photo's bytes to a result's bytes and a receipt:
 //!
 //! ```text
 //! photo --decode--> samples --find--> faces --chip--> plan --noise--> lift --encode--> photo + receipt
@@ -123,6 +123,11 @@ impl Engine {
         Self::with_parts(treatment, options, eyes, prior, Arc::clone(&self.gate))
     }
 
+    /// The same behind another gate.
+    pub fn behind(self, gate: &Arc<Gate>) -> Self {
+        Self { gate: Arc::clone(gate), ..self }
+    }
+
     fn with_parts(
         treatment: Treatment,
         options: Options,
@@ -187,7 +192,7 @@ impl Engine {
     /// Looks without doing anything.
     pub fn look(&self, file: &[u8], work: &mut Workspace) -> Result<Seen> {
         let head = Head::read(file, &self.options.limits)?;
-        let _place = self.gate.enter(head.bytes());
+        let _place = self.gate.enter(head.bytes(), &NEVER)?;
         let photo = head.decode()?;
         let faces = self.subjects(&photo, work)?.into_iter().map(|(spot, _)| spot).collect();
         let (width, height, format) = (photo.width(), photo.height(), photo.format());
@@ -197,7 +202,7 @@ impl Engine {
     /// Looks at a photo and a result of it that is there already.
     pub fn compare(&self, file: &[u8], result: &[u8], work: &mut Workspace) -> Result<Compared> {
         let head = Head::read(file, &self.options.limits)?;
-        let _place = self.gate.enter(2 * head.bytes());
+        let _place = self.gate.enter(2 * head.bytes(), &NEVER)?;
         let (photo, changed) = (head.decode()?, Photo::decode(result, &self.options.limits)?);
         let Some(eyes) = &self.eyes else { return Ok(Compared { faces: Vec::new() }) };
         if (photo.width(), photo.height()) != (changed.width(), changed.height()) {
@@ -219,7 +224,7 @@ impl Engine {
     pub fn check(&self, file: &[u8], released: &[u8], work: &mut Workspace) -> Result<Checked> {
         let limits = &self.options.limits;
         let (head, other) = (Head::read(file, limits)?, Head::read(released, limits)?);
-        let _place = self.gate.enter(head.bytes() + other.bytes());
+        let _place = self.gate.enter(head.bytes() + other.bytes(), &NEVER)?;
         let Some(eyes) = &self.eyes else { return Err(Error::NoFace) };
         eyes.check(&head.decode()?, &other.decode()?, work)
     }
@@ -240,7 +245,7 @@ impl Engine {
         work: &mut Workspace,
     ) -> Result<Protected> {
         let head = Head::read(file, &self.options.limits)?;
-        let _place = self.gate.enter(head.bytes());
+        let _place = self.gate.enter(head.bytes(), hands.stop)?;
         let start = Instant::now();
         let mut photo = head.decode()?;
         let digest = self.ledger.as_ref().map(|_| photo.digest());
@@ -267,15 +272,11 @@ impl Engine {
         if released.is_some() && source_format == Format::Jpeg && encoded.format == Format::Png {
             encoded.notes.push(LATTICE.to_owned());
         }
-        // Before anybody gets to see the file.
-        let total =
-            digest.map(|photo| self.record(&photo, released, subjects.len())).transpose()?;
-        let total = total.flatten();
-
         let again = !subjects.is_empty() && (self.options.measure || self.options.check);
         let written =
             again.then(|| Photo::decode(&encoded.file, &self.options.limits)).transpose()?;
         let terms = self.terms().filter(|_| !subjects.is_empty() && self.options.receipt);
+        let count = subjects.len();
         let mut faces = Vec::new();
         let mut records = Vec::new();
         for subject in subjects {
@@ -289,6 +290,8 @@ impl Engine {
             let sha256 = file.iter().map(|byte| format!("{byte:02x}")).collect();
             Receipt::new(terms, sha256, encoded.stripped.clone(), encoded.notes.clone(), records)
         });
+        // Last of all: what is stopped or fails costs nothing, and nobody has seen the file yet.
+        let total = digest.map(|photo| self.record(&photo, released, count)).transpose()?;
         Ok(Protected {
             file: encoded.file,
             format: encoded.format,
@@ -297,7 +300,7 @@ impl Engine {
             unchanged: !changed,
             stripped: encoded.stripped,
             notes: encoded.notes,
-            total,
+            total: total.flatten(),
             seconds: start.elapsed().as_secs_f64(),
             receipt,
         })

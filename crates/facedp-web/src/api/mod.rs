@@ -5,8 +5,7 @@ mod protect;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::multipart::MultipartRejection;
-use axum::extract::{DefaultBodyLimit, Multipart, Request, State};
+use axum::extract::{Request, State};
 use axum::http::header;
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
@@ -25,7 +24,6 @@ static DOCUMENT: &str = include_str!("../../openapi.json");
 /// What a form takes besides its photos.
 const WRAPPING: u64 = 1 << 17;
 
-type Form = Result<Multipart, MultipartRejection>;
 type Shared = State<Arc<App>>;
 
 pub(crate) fn routes(app: Arc<App>) -> Router {
@@ -49,7 +47,7 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .method_not_allowed_fallback(|| async { Problem::method() })
 }
 
-/// Refuses longer requests that say so. Of others, every field has its own limit.
+/// Refuses longer requests that say so. Of others, every field has its own limit, and what is between them.
 fn limited(route: MethodRouter<Arc<App>>, most: u64, bounds: Bounds) -> MethodRouter<Arc<App>> {
     let check = move |request: Request, next: Next| async move {
         let headers = request.headers();
@@ -59,14 +57,14 @@ fn limited(route: MethodRouter<Arc<App>>, most: u64, bounds: Bounds) -> MethodRo
         match length {
             Some(length) if length > most => {
                 if !asks_first {
-                    upload::drain(request.into_body(), &bounds).await;
+                    upload::drain_all(request.into_body(), &bounds).await;
                 }
                 Problem::too_large(most).into_response()
             }
             _ => next.run(request).await,
         }
     };
-    route.layer(DefaultBodyLimit::disable()).layer(from_fn(check))
+    route.layer(from_fn(check))
 }
 
 async fn document() -> Response {
@@ -78,7 +76,7 @@ async fn methods(State(app): Shared) -> Json<Offer> {
 }
 
 async fn plan(State(app): Shared) -> Result<Json<Curves>, Problem> {
-    let compute = || app.work(&app.looking, |app, _| Curves::compute(app));
+    let compute = || app.work(&app.planning, |app, _| Curves::compute(app));
     Ok(Json(app.curves.get_or_try_init(compute).await?.clone()))
 }
 
@@ -100,14 +98,14 @@ impl<T> Looked<T> {
     }
 }
 
-async fn detect(State(app): Shared, form: Form) -> Result<Json<Looked<Seen>>, Problem> {
-    let photo = upload::read(&app, form?, &["photo"]).await?.photo("photo")?;
+async fn detect(State(app): Shared, request: Request) -> Result<Json<Looked<Seen>>, Problem> {
+    let photo = upload::read(&app, request, &["photo"]).await?.photo("photo")?;
     let look = app.work(&app.looking, move |app, work| app.engine.look(&photo.file, work));
     Looked::answer(look.await)
 }
 
-async fn check(State(app): Shared, form: Form) -> Result<Json<Looked<Checked>>, Problem> {
-    let mut form = upload::read(&app, form?, &["original", "released"]).await?;
+async fn check(State(app): Shared, request: Request) -> Result<Json<Looked<Checked>>, Problem> {
+    let mut form = upload::read(&app, request, &["original", "released"]).await?;
     let (original, released) = (form.photo("original")?, form.photo("released")?);
     let check = app.work(&app.looking, move |app, work| {
         app.engine.check(&original.file, &released.file, work)

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{Stream, unfold};
 use serde::Serialize;
 
-use super::{Form, Shared};
+use super::Shared;
 use crate::error::Problem;
 use crate::jobs::{self, Finished, Job, Status};
 use crate::settings::Settings;
@@ -36,14 +36,18 @@ impl Told {
     }
 }
 
-pub(super) async fn begin(State(app): Shared, form: Form) -> Result<Response, Problem> {
-    let mut form = upload::read(&app, form?, &["photo"]).await?;
-    let photo = form.photo("photo")?;
-    let settings = Settings::parse(form.settings.as_deref())?;
+pub(super) async fn begin(State(app): Shared, request: Request) -> Result<Response, Problem> {
+    let mut sent = upload::read(&app, request, &["photo", "settings"]).await?;
+    let photo = sent.photo("photo")?;
+    let settings = Settings::parse(sent.settings.as_deref())?;
+    let job = app.jobs.add(photo.name)?;
     // Plans take a moment to make and megabytes to keep: this one only says whether it can be made.
     let tried = settings.clone();
-    app.work(&app.looking, move |app, _| tried.engine(app).map(drop)).await?;
-    let job = app.jobs.add(photo.name)?;
+    let possible = app.work(&app.planning, move |app, _| tried.engine(app).map(drop)).await;
+    if let Err(problem) = possible {
+        app.jobs.remove(&job.id);
+        return Err(problem);
+    }
     let told = Json(Told::of(&job));
     let place = format!("/api/v1/protect/{}", job.id);
     jobs::start(&app, job, photo.file, settings);
@@ -55,8 +59,7 @@ pub(super) async fn status(State(app): Shared, id: Id) -> Result<Json<Told>, Pro
 }
 
 pub(super) async fn forget(State(app): Shared, id: Id) -> Result<StatusCode, Problem> {
-    let job = job(&app, id)?;
-    app.jobs.remove(&job.id)?;
+    app.jobs.remove(&job(&app, id)?.id);
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -88,7 +91,7 @@ pub(super) async fn photo(State(app): Shared, id: Id) -> Result<Response, Proble
         (header::CONTENT_TYPE, kind),
         (header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment")),
     ]);
-    Ok((headers, Body::from(result.file.clone())).into_response())
+    Ok((headers, Body::from(result.file())).into_response())
 }
 
 pub(super) async fn receipt(State(app): Shared, id: Id) -> Result<Response, Problem> {

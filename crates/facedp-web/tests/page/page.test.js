@@ -147,6 +147,43 @@ test("work is stopped half-way, and nothing is left of it", async () => {
   await page.close();
 });
 
+test("a page that is left takes its photos with it", async () => {
+  const { page } = await open(browser, server.url);
+  await drop(page, [three]);
+  await state(page, "three.jpg", "ready");
+  const [begun] = await Promise.all([page.waitForResponse(/\/protect$/), page.locator("#go").click()]);
+  const { id } = await begun.json();
+  const place = new URL(`/api/v1/protect/${id}`, server.url);
+  await card(page, "three.jpg").getByText(/Working: \d of 3 faces/).waitFor();
+  assert.equal((await fetch(place)).status, 200);
+  page.on("dialog", (dialog) => dialog.accept());
+  await page.goto("about:blank");
+  for (let tries = 0; (await fetch(place)).status !== 404; tries++) {
+    assert.ok(tries < 50, "the program still has the photo");
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  await page.close();
+});
+
+test("a program that ends is missed, and asked again", async () => {
+  const mortal = await serve();
+  const { page } = await open(browser, mortal.url);
+  await drop(page, [three]);
+  await state(page, "three.jpg", "ready");
+  await page.locator("#go").click();
+  await card(page, "three.jpg").getByText(/Working: \d of 3 faces/).waitFor();
+  mortal.program.kill("SIGKILL");
+  fs.rmSync(mortal.folder, { recursive: true });
+  const missed = card(page, "three.jpg").getByRole("alert");
+  await missed.waitFor();
+  assert.equal(await missed.textContent(), "The program does not answer: is it still running?");
+  await drop(page, [one]);
+  await state(page, "collins.jpg", "failed");
+  await card(page, "collins.jpg").getByRole("button", { name: "Try again" }).click();
+  await state(page, "collins.jpg", "failed");
+  await page.close();
+});
+
 test("a damaged file stands beside a good one", async () => {
   const { page, troubles } = await open(browser, server.url);
   const damaged = { name: "damaged.jpg", bytes: one.bytes.subarray(0, 3000) };
@@ -189,8 +226,10 @@ test("everything can be done by keyboard", async () => {
   assert.deepEqual(moved.map((value, n) => Math.sign(value - [x, y, width, height][n])), [-1, 1, 1, -1]);
   await page.locator("#go").press("Enter");
   await state(page, "three.jpg", "done");
-  assert.equal(await first.getByRole("button", { name: "Drawn box" }).count(), 1);
+  assert.equal(await page.evaluate(() => document.activeElement.id), "save", "the focus is not lost");
+  assert.equal(await first.getByRole("button", { name: "Drawn box 1" }).count(), 1);
   await first.getByRole("button", { name: "Choose faces again" }).press("Enter");
+  assert.ok(await faces.first().evaluate((button) => button === document.activeElement));
   await drawn.press("Delete");
   assert.equal(await drawn.count(), 0);
   assert.deepEqual(troubles, []);
