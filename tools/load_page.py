@@ -170,6 +170,14 @@ def main():
         measure("a body of 1 GB, length given", lambda: server.said("POST", "/detect", (bytes(1 << 20) for _ in range(1000)), {**KIND, "Content-Length": str(1000 << 20)}))
         measure("a body of 1 GB, in chunks", lambda: server.said(
             "POST", "/detect", (part for part in [form(PHOTO).split(PHOTO)[0], *[bytes(1 << 20)] * 1000]), KIND))
+        endless = [f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="photo'.encode(), *[b"x" * (1 << 16)] * 1000]
+        measure("50 forms whose first field never begins, 64 MB each", lambda: many(
+            50, lambda _: server.said("POST", "/detect", (part for part in endless), KIND)))
+        boxes = ",".join(f"[{100 + 120 * (n % 60)},{100 + 120 * (n // 60)},90,90]" for n in range(60))
+        large_job = json.loads(server.ask("POST", "/protect", form(within, f'{{"faces":[],"boxes":[{boxes}]}}'), KIND)[1])["id"]
+        time.sleep(5)
+        measure("detect while 60 faces of a photo of 64 megapixels are steered", lambda: server.said("POST", "/detect", form(PHOTO), KIND))
+        server.ask("DELETE", f"/protect/{large_job}")
         measure(f"a PNG of {len(beyond) / 1e6:.1f} MB with 900 megapixels", lambda: server.said("POST", "/detect", form(beyond), KIND))
         measure("8 PNGs of 0.2 MB with 64 megapixels at once: detect", lambda: many(8, lambda _: server.said("POST", "/detect", form(within), KIND)))
         measure("200 slow clients for 20 s (worst answer to others meanwhile)", lambda: f"{1e3 * partial(server, 200, 20):.0f} ms")

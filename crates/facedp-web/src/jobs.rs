@@ -3,6 +3,7 @@
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use facedp_engine::{Hands, Protected, Receipt};
@@ -14,6 +15,9 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use crate::app::App;
 use crate::error::Problem;
 use crate::settings::Settings;
+
+/// How long a result is kept at least, unless there is no memory for others.
+const STALE: Duration = Duration::from_secs(60);
 
 /// How far a photo is.
 #[derive(Clone, Serialize)]
@@ -53,6 +57,9 @@ pub(crate) struct Finished {
     /// Held by everybody who reads the file.
     #[serde(skip)]
     readers: Arc<()>,
+    /// When it was done.
+    #[serde(skip)]
+    since: Instant,
     #[serde(skip)]
     pub receipt: Option<Receipt>,
 }
@@ -200,11 +207,14 @@ impl Jobs {
     }
 }
 
-/// Forgets the oldest photo that is over: one without a result if there is one. False if all are needed.
+/// Forgets the oldest photo of which there is no result, or nobody has fetched it for long. False if all
+/// are needed.
 fn make_way(all: &mut Vec<Arc<Job>>) -> bool {
-    let done = |job: &Arc<Job>| matches!(&*job.status.borrow(), Status::Done { .. });
-    let oldest = all.iter().position(|job| job.status.borrow().is_over() && !done(job));
-    oldest.or_else(|| all.iter().position(done)).map(|at| all.remove(at)).is_some()
+    let needless = |job: &Arc<Job>| match &*job.status.borrow() {
+        Status::Done { result } => result.since.elapsed() > STALE,
+        status => status.is_over(),
+    };
+    all.iter().position(needless).map(|at| all.remove(at)).is_some()
 }
 
 /// Treats a photo as soon as a thread is free, and keeps the result for a while.
@@ -268,7 +278,8 @@ async fn treat(
     let method = terms.map_or("none".to_owned(), |terms| terms.method());
     let (bytes, claim_in_words) = (file.len(), claim.in_words());
     let file = share.with(file);
-    let readers = Arc::default();
-    let result = Finished { report, bytes, method, claim, claim_in_words, file, readers, receipt };
+    let (readers, since) = (Arc::default(), Instant::now());
+    let result =
+        Finished { report, bytes, method, claim, claim_in_words, file, readers, since, receipt };
     Ok(Status::Done { result: Arc::new(result) })
 }

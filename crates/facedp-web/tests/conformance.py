@@ -30,7 +30,10 @@ def main():
         try:
             url = json.loads(server.stdout.readline())["url"] + "api/v1"
             schemathesis = pathlib.Path(sys.executable).with_name("schemathesis")
+            # Not that wrong requests are refused: it takes any bytes but its own for a wrong file, whereas here a bad
+            # photo is no bad request. Wrong settings are in router.rs.
             asked = subprocess.run([schemathesis, "run", f"{url}/openapi.json", "--url", url, "--no-color",
+                                    "--exclude-checks", "negative_data_rejection",
                                     "--max-examples", options.examples, "--seed", options.seed], cwd=folder)
             alive = server.poll() is None
         finally:
