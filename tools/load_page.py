@@ -187,7 +187,10 @@ def main():
     assert alive and ended == 0
     header = ["what is sent", "answers", "seconds", "peak MB", "MB afterwards", "ms to the next answer"]
     table = "\n".join("| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows])
-    (ROOT / "docs/measurements/page.md").write_text(f"""# The page's server under load
+    target = ROOT / "docs/measurements/page.md"
+    # The page's own figures come from its tests.
+    _, _, page = target.read_text().partition("## The page itself")
+    target.write_text(f"""# The page's server under load
 
 One after the other, against one server; `429` is "try again in a moment", which the page does by itself. Memory is resident, {rest:.0f} MB
 after the first photo (networks and their working memory); *afterwards* is with what the allocator keeps for the next one.
@@ -195,7 +198,8 @@ after the first photo (networks and their working memory); *afterwards* is with 
 `tools/load_page.py`; {machine()}
 
 {table}
-""")
+
+## The page itself{page}""")
 
 
 if __name__ == "__main__":

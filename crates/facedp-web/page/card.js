@@ -162,7 +162,7 @@ export class Card {
       el("ul", { className: "notes" }, ...notes.map((note) => el("li", {}, note))),
       el("p", { className: "quiet" }, `Claim: ${result.claim_in_words}.`),
       ...(receipt ? [this.receipt(receipt)] : []));
-    this.become("done", `Done in ${result.seconds.toFixed(1)} s: ${chosen(settings)}.`);
+    this.become("done", `${chosen(settings)}, done in ${result.seconds.toFixed(1)} s.`);
   }
 
   /** Another name than the original's, so that nobody publishes the wrong one. */

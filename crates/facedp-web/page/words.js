@@ -80,4 +80,4 @@ export function quality(face) {
 
 /** What was chosen, in a few words. */
 export const chosen = ({ method, strength, epsilon }) =>
-  method === "steered" ? `misled recognisers, strength ${strength}` : `${method}, epsilon ${epsilon}`;
+  method === "steered" ? `Mislead recognisers (${strength})` : `${method} (epsilon ${epsilon})`;

@@ -159,7 +159,7 @@ impl Jobs {
         let mut id = [0; 16];
         let entropy = getrandom::SysRng.try_fill_bytes(&mut id);
         entropy.map_err(|e| Problem::defect(format!("no entropy: {e}")))?;
-        let id = id.iter().map(|byte| format!("{byte:02x}")).collect();
+        let id = format!("{:032x}", u128::from_le_bytes(id));
         let (status, _) = watch::channel(Status::Waiting);
         let job = Arc::new(Job { id, name, status, stop: Arc::default() });
         let mut all = self.all();

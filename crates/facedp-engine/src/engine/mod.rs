@@ -8,28 +8,33 @@
 
 mod certifying;
 mod context;
+mod hands;
 mod noise;
 mod steering;
+mod subject;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use facedp::{Claim, Drawn, Quality, Release};
+use facedp::Claim;
 use facedp_nets::Workspace;
 use sha2::{Digest, Sha256};
 
 use crate::check::Checked;
 use crate::error::{Error, Result};
-use crate::eyes::{Eyes, Spot, Trial, Verdict, Witness};
+use crate::eyes::{Eyes, Spot, Trial};
 use crate::gate::Gate;
 use crate::ledger::{Entry, Ledger, Total};
 use crate::options::{Look, Options, Treatment};
-use crate::outcome::{Compared, FaceReport, Protected, Seen};
+use crate::outcome::{Compared, Protected, Seen};
 use crate::patch::Patch;
-use crate::photo::{Format, Head, Metadata, Photo, Region};
-use crate::receipt::{Certificate, Course, FaceRecord, Receipt, Terms};
+use crate::photo::{Format, Head, Metadata, Photo};
+use crate::receipt::{Receipt, Terms};
 use crate::steer::Prior;
+use hands::NEVER;
+use subject::{Done, Subject};
+
+pub use hands::Hands;
 
 /// Treats photos, one after the other or in several threads.
 pub struct Engine {
@@ -48,53 +53,6 @@ pub struct Engine {
 /// Said of `certified` where what a JPEG source was made of can be read off the result (proofs/public.md).
 const LATTICE: &str = "the source was a JPEG file, and its result is written without loss: from how JPEG rounds, the features \
      can be computed";
-
-/// A face on its way, with what is needed of the original once that is gone.
-struct Subject {
-    spot: Option<Spot>,
-    region: Region,
-    /// The region before anything was changed.
-    before: Option<Photo>,
-    witness: Option<Witness>,
-    /// What recognisers say of the original's degraded twins.
-    baseline: Vec<Verdict>,
-    done: Done,
-}
-
-/// What was done to a face.
-enum Done {
-    Nothing,
-    Noise(Box<Release>),
-    Certified { certificate: Box<Certificate>, mse: f64, expected: f64 },
-    Steered { course: Course, mse: f64 },
-}
-
-/// How one photo may be worked on, and who is told.
-#[derive(Clone, Copy)]
-pub struct Hands<'a> {
-    /// Faces that are worked on at once.
-    pub threads: usize,
-    /// Called with the number of faces done and of all.
-    pub tell: &'a (dyn Fn(usize, usize) + Sync),
-    /// Once set, work on the photo ends with [`Error::Stopped`].
-    pub stop: &'a AtomicBool,
-}
-
-/// What nobody sets.
-static NEVER: AtomicBool = AtomicBool::new(false);
-
-impl Default for Hands<'_> {
-    fn default() -> Self {
-        Self { threads: 1, tell: &|_, _| {}, stop: &NEVER }
-    }
-}
-
-impl Hands<'_> {
-    /// Fails once the work is to be stopped.
-    fn go_on(&self) -> Result<()> {
-        if self.stop.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(()) }
-    }
-}
 
 impl Engine {
     /// Makes an engine, with as many networks as the options need.
@@ -348,98 +306,5 @@ impl Engine {
                 spots.into_iter().map(place).collect()
             }
         }
-    }
-
-    /// How much a face is tried: steering has to hold after what platforms do to photos.
-    fn trial(&self, done: &Done) -> Trial {
-        match done {
-            Done::Steered { .. } => Trial::Degraded,
-            _ if self.options.degrade => Trial::Degraded,
-            _ => Trial::Plain,
-        }
-    }
-
-    /// Keeps what later comparisons need of a face.
-    fn subject(
-        &self,
-        photo: &Photo,
-        spot: Option<Spot>,
-        region: Region,
-        done: Done,
-        work: &mut Workspace,
-    ) -> Result<Subject> {
-        let (mut witness, mut baseline) = (None, Vec::new());
-        if let Some(eyes) = self.eyes.as_ref().filter(|_| self.options.check)
-            && let Some(face) = eyes.face_to_check(spot, photo, work)?
-        {
-            let seen = eyes.witness(photo, &face, work)?;
-            if self.trial(&done) == Trial::Degraded {
-                baseline = eyes.judge(&seen, photo, Trial::Degraded, work)?;
-            }
-            witness = Some(seen);
-        }
-        let before = self.options.measure.then(|| photo.crop(region));
-        Ok(Subject { spot, region, before, witness, baseline, done })
-    }
-
-    /// Compares a face as written with its original.
-    fn report(
-        &self,
-        subject: Subject,
-        written: Option<&Photo>,
-        work: &mut Workspace,
-    ) -> Result<(FaceReport, Option<FaceRecord>)> {
-        let Subject { spot, region, before, witness, baseline, done } = subject;
-        let quality = match (&before, written) {
-            (Some(before), Some(written)) => {
-                let before = before.luma(before.whole());
-                Some(Quality::compare(&before, &written.luma(region))?)
-            }
-            _ => None,
-        };
-        let trial = self.trial(&done);
-        let recognisers = match (&self.eyes, &witness, written) {
-            (Some(eyes), Some(witness), Some(written)) => {
-                eyes.judge(witness, written, trial, work)?
-            }
-            _ => Vec::new(),
-        };
-        let (mse, expected_mse, steered) = match &done {
-            Done::Noise(release) => {
-                let pixels = release.noise.data().len() as f64;
-                let expected = release.expected_variance / pixels;
-                (release.real_variance() / pixels, Some(expected), None)
-            }
-            Done::Certified { mse, expected, .. } => (*mse, Some(*expected), None),
-            Done::Steered { course, mse } => (*mse, None, Some(*course)),
-            Done::Nothing => (0.0, None, None),
-        };
-        let report = FaceReport {
-            spot,
-            mse,
-            expected_mse,
-            steered,
-            quality,
-            recognisers: recognisers.clone(),
-            before: baseline.clone(),
-        };
-        let record = || -> Result<FaceRecord> {
-            let (drawn, certified) = match done {
-                Done::Noise(release) => (Some(Drawn::of(&release)?), None),
-                Done::Certified { certificate, .. } => (None, Some(*certificate)),
-                Done::Steered { .. } | Done::Nothing => (None, None),
-            };
-            Ok(FaceRecord {
-                spot,
-                drawn,
-                certified,
-                steered,
-                quality,
-                recognisers,
-                before: baseline,
-            })
-        };
-        let record = self.options.receipt.then(record).transpose()?;
-        Ok((report, record))
     }
 }

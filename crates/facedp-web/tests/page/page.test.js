@@ -236,6 +236,31 @@ test("everything can be done by keyboard", async () => {
   await page.close();
 });
 
+test("a folder keeps its structure, and equal names differ in the archive", async () => {
+  const { page, troubles } = await open(browser, server.url);
+  await page.locator("#method-paper").check();
+  await page.locator("#folder").setInputFiles(path.dirname(example("collins.jpg")));
+  await Promise.all([state(page, "photos/collins.jpg", "ready"), state(page, "photos/hopper.jpg", "ready")]);
+  await drop(page, [one, one]);
+  await page.waitForFunction(() => document.querySelectorAll("[data-state=ready]").length === 4);
+  await page.getByRole("button", { name: "Change the faces in 4 photos" }).click();
+  await page.waitForFunction(() => document.querySelectorAll("[data-state=done]").length === 4);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.locator("#save").click()]);
+  const names = execFileSync("python3", ["-m", "zipfile", "-l", await download.path()], { encoding: "utf8" });
+  for (const name of ["photos/collins.jpg", "photos/hopper.jpg", "collins.jpg", "collins (2).jpg"]) {
+    assert.ok(names.split("\n").some((line) => line.startsWith(`${name} `)), names);
+  }
+  // The name of a single download is not the original's.
+  const [single] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: /^Download/ }).first().click()]);
+  assert.equal(single.suggestedFilename(), "collins-changed.jpg");
+  await page.getByRole("button", { name: "Choose all again" }).click();
+  assert.equal(await page.locator("[data-state=ready]").count(), 4);
+  await page.getByRole("button", { name: "Remove all" }).click();
+  assert.equal(await page.locator(".card").count(), 0);
+  assert.deepEqual(troubles, []);
+  await page.close();
+});
+
 for (const colorScheme of ["light", "dark"]) {
   test(`a phone, ${colorScheme}`, async () => {
     const { page, troubles } = await open(browser, server.url, { viewport: { width: 375, height: 740 }, colorScheme });
