@@ -8,7 +8,7 @@ use anyhow::Context;
 use facedp::{CertifiedMethod, Randomness};
 use facedp_engine::{Certificate, Course, Distance, FaceRecord, Goal, Receipt, Terms, Verdict};
 
-use facedp_engine::ledger::{Ledger, Total, totals};
+use facedp_engine::ledger::{Ledger, Total, name_of, totals};
 use facedp_engine::{Limits, Photo, files};
 use serde_json::json;
 
@@ -44,7 +44,7 @@ fn total(photos: &[PathBuf], ledger: Option<&Path>, output: &Output) -> Result<E
         let limits = Limits::default();
         let digest = Photo::decode(&files::read(photo, limits.file_bytes)?, &limits);
         let digest = digest.with_context(|| photo.display().to_string())?.digest();
-        names.push((photo.display().to_string(), hexadecimal(&digest)));
+        names.push((photo.display().to_string(), name_of(&digest)));
     }
     if photos.is_empty() {
         let mut seen = HashSet::new();
@@ -87,10 +87,6 @@ fn total(photos: &[PathBuf], ledger: Option<&Path>, output: &Output) -> Result<E
         say(lines.join("\n"))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn read(path: &Path) -> anyhow::Result<Receipt> {

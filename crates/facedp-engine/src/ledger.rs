@@ -152,6 +152,11 @@ impl State {
     }
 }
 
+/// How a photo is called that has this digest.
+pub fn name_of(photo: &[u8; 32]) -> String {
+    blake3::Hash::from_bytes(*photo).to_string()
+}
+
 /// What releases cost together.
 fn total(entries: &[&Entry]) -> Total {
     let alike = entries.windows(2).all(|pair| pair[0].split == pair[1].split);
@@ -184,7 +189,7 @@ impl Entry {
         noise: Option<String>,
         split: Option<String>,
     ) -> Self {
-        let photo = photo.iter().map(|byte| format!("{byte:02x}")).collect();
+        let photo = name_of(photo);
         let when = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         Self { photo, epsilon, claim, faces, noise, split, when }
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use facedp::{
-    CertifiedMethod, CertifiedPlan, Epsilon, FeatureModel, Mechanism, Method, Plan, Preset, Ranking,
+    CertifiedMethod, CertifiedPlan, Epsilon, FeatureModel, Method, Plan, Preset, Ranking,
 };
 use facedp_engine::annotate::grey_png;
 use facedp_engine::files::{Existing, Readers, write_whole};
@@ -182,12 +182,7 @@ pub fn run(
             let subject = audit::Subject::Paper(plan);
             audits.push(journal.cell(&key, || audit::run(&subject, &how, progress))?);
         }
-        let certified = CertifiedMethod {
-            epsilon: Epsilon::new(least)?,
-            features: most.min(model.features()),
-            mechanism: Mechanism::Knorm,
-            shrink: true,
-        };
+        let certified = CertifiedMethod::new(Epsilon::new(least)?, most.min(model.features()));
         let certified = CertifiedPlan::new(Arc::clone(model), certified)?;
         let subject = audit::Subject::Certified(&certified);
         let key = format!("audit {}", certified.name());

@@ -111,7 +111,6 @@ export class Card {
   /** Back to choosing faces. */
   again() {
     this.revoke();
-    this.row.remove();
     this.faces.locked = false;
     this.body.replaceChildren(this.faces.element);
     this.become("ready");

@@ -43,7 +43,7 @@ export function chart(curves) {
     const { name, psnr } = methods[n];
     const points = psnr.map((value, k) => `${x(epsilons[k])},${y(value)}`).join(" ");
     drawing.append(svg("polyline", { class: `line line-${n}`, points }),
-      svg("text", { class: `name name-${n}`, x: WIDTH - BORDER.right + 6, y: at + 4 }, name));
+      svg("text", { x: WIDTH - BORDER.right + 6, y: at + 4 }, name));
   }
   const head = el("tr", {}, el("th", { scope: "col" }, "method"), ...epsilons.map((e) => el("th", { scope: "col" }, `${e}`)));
   const rows = methods.map(({ name, psnr }) =>

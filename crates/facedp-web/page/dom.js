@@ -13,6 +13,8 @@ export function el(name, options = {}, ...children) {
   return element;
 }
 
+export const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
+
 export const $ = (id) => document.getElementById(id);
 
 /** Follows a pointer that went down until it comes up; `end` is told whether it did, or was taken away. */

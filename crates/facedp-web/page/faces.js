@@ -1,6 +1,6 @@
 // The faces of a photo: those found can be left out, those missed can be drawn.
 
-import { drag, el } from "./dom.js";
+import { clamp, drag, el } from "./dom.js";
 import { count } from "./words.js";
 
 /** The least side of a box that is drawn, in pixels of the photo and on the screen. */
@@ -104,8 +104,7 @@ export class Faces {
     const at = ({ clientX, clientY }) => {
       const { left, top, width, height } = this.image.getBoundingClientRect();
       const [whole, high] = this.size;
-      const inside = (value, most) => Math.min(Math.max(value, 0), most);
-      return [inside(((clientX - left) / width) * whole, whole), inside(((clientY - top) / height) * high, high)];
+      return [clamp(((clientX - left) / width) * whole, 0, whole), clamp(((clientY - top) / height) * high, 0, high)];
     };
     const [x, y] = at(event);
     const frame = el("div", { className: "face drawn" });
@@ -150,14 +149,13 @@ export class Faces {
       event.preventDefault();
       const [whole, high] = this.size;
       const step = Math.max(1, Math.round(Math.min(whole, high) / 50));
-      const inside = (value, least, most) => Math.min(Math.max(value, least), most);
       let [x, y, width, height] = drawn.box;
       if (event.shiftKey) {
-        width = inside(width + step * arrow[0], LEAST, whole - x);
-        height = inside(height + step * arrow[1], LEAST, high - y);
+        width = clamp(width + step * arrow[0], LEAST, whole - x);
+        height = clamp(height + step * arrow[1], LEAST, high - y);
       } else {
-        x = inside(x + step * arrow[0], 0, whole - width);
-        y = inside(y + step * arrow[1], 0, high - height);
+        x = clamp(x + step * arrow[0], 0, whole - width);
+        y = clamp(y + step * arrow[1], 0, high - height);
       }
       drawn.box = [x, y, width, height];
       this.put(button, drawn.box);

@@ -1,6 +1,6 @@
 // Before and after, with a divider between them; or their difference.
 
-import { drag, el } from "./dom.js";
+import { clamp, drag, el } from "./dom.js";
 
 /** How much of the view a face takes that is looked at closely. */
 const FACE = 0.6;
@@ -37,7 +37,7 @@ export function viewer(before, after, [width, height], faces) {
     tags[1].hidden = isDifference() || scroll.clientWidth - at < NEAR;
   };
   const place = (value) => {
-    share = Math.min(Math.max(value, 0), 1);
+    share = clamp(value, 0, 1);
     show();
   };
   divider.addEventListener("pointerdown", (event) => {
@@ -83,7 +83,7 @@ export function viewer(before, after, [width, height], faces) {
 
   /** Shows the photo so large, with a point of it in the middle. */
   const look = (to, point = centre) => {
-    zoom = Math.min(Math.max(to, 1), MOST);
+    zoom = clamp(to, 1, MOST);
     centre = point;
     scroll.classList.toggle("near", zoom > 1);
     out.disabled = zoom === 1;

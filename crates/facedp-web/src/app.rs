@@ -79,6 +79,8 @@ pub struct App {
     pub(crate) jobs: Jobs,
     pub(crate) uploads: Room,
     pub(crate) results: Room,
+    /// Threads that the machine has.
+    pub(crate) threads: usize,
     /// Threads that treat photos, and threads that only look at them: nobody who drops a photo waits for
     /// those that are being treated.
     pub(crate) treating: Arc<Semaphore>,
@@ -106,6 +108,7 @@ impl App {
             jobs: Jobs::new(config.bounds.jobs),
             uploads: Room::new(config.bounds.uploads),
             results: Room::new(config.bounds.results),
+            threads,
             treating: Arc::new(Semaphore::new(threads)),
             looking: Arc::new(Semaphore::new(threads)),
             planning: Arc::new(Semaphore::new(threads)),

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use facedp_engine::{Hands, Protected, Receipt};
 use futures_util::future::{Either, select};
 use rand_core::TryRng;
@@ -14,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::app::App;
 use crate::error::Problem;
+use crate::room::Held;
 use crate::settings::Settings;
 
 /// How long a result is kept at least, unless there is no memory for others.
@@ -53,38 +53,12 @@ pub(crate) struct Finished {
     pub claim: facedp::Claim,
     pub claim_in_words: &'static str,
     #[serde(skip)]
-    file: Bytes,
-    /// Held by everybody who reads the file.
-    #[serde(skip)]
-    readers: Arc<()>,
+    pub file: Held,
     /// When it was done.
     #[serde(skip)]
     since: Instant,
     #[serde(skip)]
     pub receipt: Option<Receipt>,
-}
-
-impl Finished {
-    /// The file, for somebody who reads it.
-    pub fn file(&self) -> Bytes {
-        Bytes::from_owner(Read { file: self.file.clone(), _reader: Arc::clone(&self.readers) })
-    }
-
-    fn is_read(&self) -> bool {
-        Arc::strong_count(&self.readers) > 1
-    }
-}
-
-/// A file that somebody reads.
-struct Read {
-    file: Bytes,
-    _reader: Arc<()>,
-}
-
-impl AsRef<[u8]> for Read {
-    fn as_ref(&self) -> &[u8] {
-        &self.file
-    }
 }
 
 /// A photo on its way.
@@ -193,13 +167,16 @@ impl Jobs {
     /// Forgets the oldest result that nobody reads. False if there is none.
     fn remove_oldest_result(&self) -> bool {
         let mut all = self.all();
-        let unread = |job: &Arc<Job>| matches!(&*job.status.borrow(), Status::Done { result } if !result.is_read());
+        let unread = |job: &Arc<Job>| match &*job.status.borrow() {
+            Status::Done { result } => !result.file.is_shared(),
+            _ => false,
+        };
         all.iter().position(unread).map(|at| all.remove(at)).is_some()
     }
 
     /// Those that need a thread, now or soon.
     fn open(&self) -> usize {
-        self.all().iter().filter(|job| !job.status().is_over()).count()
+        self.all().iter().filter(|job| !job.status.borrow().is_over()).count()
     }
 
     pub fn stop_all(&self) {
@@ -218,7 +195,7 @@ fn make_way(all: &mut Vec<Arc<Job>>) -> bool {
 }
 
 /// Treats a photo as soon as a thread is free, and keeps the result for a while.
-pub(crate) fn start(app: &Arc<App>, job: Arc<Job>, file: Bytes, settings: Settings) {
+pub(crate) fn start(app: &Arc<App>, job: Arc<Job>, file: Held, settings: Settings) {
     let app = Arc::clone(app);
     tokio::spawn(async move {
         let status = match treat(&app, &job, file, settings).await {
@@ -237,7 +214,7 @@ pub(crate) fn start(app: &Arc<App>, job: Arc<Job>, file: Bytes, settings: Settin
 async fn treat(
     app: &Arc<App>,
     job: &Arc<Job>,
-    file: Bytes,
+    file: Held,
     settings: Settings,
 ) -> Result<Status, Problem> {
     let Some(thread) = job.thread(app).await? else { return Ok(Status::Stopped) };
@@ -246,11 +223,10 @@ async fn treat(
     let work = app.work_on(thread, move |app, work| {
         let engine = settings.engine(app)?;
         mine.tell(Status::Working { done: 0, faces: 0 });
-        let all = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = (all / app.jobs.open().max(1)).max(1);
+        let threads = (app.threads / app.jobs.open().max(1)).max(1);
         let tell = |done: usize, faces: usize| mine.tell(Status::Working { done, faces });
         let hands = Hands { threads, tell: &tell, stop: &mine.stop };
-        Ok::<_, Problem>((engine.protect_with(&file, hands, work)?, engine.terms()))
+        Ok::<_, Problem>((engine.protect_with(file.as_ref(), hands, work)?, engine.terms()))
     });
     let late = || {
         job.stop.store(true, Ordering::Relaxed);
@@ -278,8 +254,7 @@ async fn treat(
     let method = terms.map_or("none".to_owned(), |terms| terms.method());
     let (bytes, claim_in_words) = (file.len(), claim.in_words());
     let file = share.with(file);
-    let (readers, since) = (Arc::default(), Instant::now());
-    let result =
-        Finished { report, bytes, method, claim, claim_in_words, file, readers, since, receipt };
+    let since = Instant::now();
+    let result = Finished { report, bytes, method, claim, claim_in_words, file, since, receipt };
     Ok(Status::Done { result: Arc::new(result) })
 }

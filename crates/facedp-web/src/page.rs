@@ -46,7 +46,7 @@ pub(crate) fn routes() -> Router {
 mod tests {
     use super::FILES;
 
-    /// The issue of a page that opens at once.
+    /// It opens at once.
     #[test]
     fn the_page_is_small() {
         let bytes: usize = FILES.iter().map(|(.., text)| text.len()).sum();

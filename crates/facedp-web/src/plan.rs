@@ -1,6 +1,5 @@
 //! Quality against budget for every method, before any photo.
 
-use facedp::certified::Mechanism;
 use facedp::metrics::psnr;
 use facedp::{CertifiedMethod, CertifiedPlan, Epsilon, Plan, Preset};
 use serde::Serialize;
@@ -52,8 +51,7 @@ impl Curves {
         let mut certified = Vec::new();
         for epsilon in EPSILONS {
             let epsilon = Epsilon::new(epsilon).map_err(refused)?;
-            let mechanism = Mechanism::default();
-            let method = CertifiedMethod { epsilon, features, mechanism, shrink: true };
+            let method = CertifiedMethod::new(epsilon, features);
             let plan = CertifiedPlan::new(model.clone(), method).map_err(refused)?;
             certified.push(psnr(plan.expected_mse(), 255.0));
         }

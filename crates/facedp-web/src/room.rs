@@ -48,19 +48,30 @@ impl Share {
     }
 
     /// Bytes that hold their share until the last of their readers is gone.
-    pub fn with(self, bytes: Vec<u8>) -> Bytes {
-        Bytes::from_owner(Held { bytes, _share: self })
+    pub fn with(self, bytes: Vec<u8>) -> Held {
+        Held(Arc::new((bytes, self)))
     }
 }
 
-struct Held {
-    bytes: Vec<u8>,
-    _share: Share,
+/// Bytes and the room that they take.
+#[derive(Clone)]
+pub(crate) struct Held(Arc<(Vec<u8>, Share)>);
+
+impl Held {
+    /// The same, for one more reader.
+    pub fn bytes(&self) -> Bytes {
+        Bytes::from_owner(self.clone())
+    }
+
+    /// Whether there is more than one reader.
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
 }
 
 impl AsRef<[u8]> for Held {
     fn as_ref(&self) -> &[u8] {
-        &self.bytes
+        &self.0.0
     }
 }
 
@@ -77,9 +88,11 @@ mod tests {
         share.grow(3 * UNIT - 1).unwrap();
         assert_eq!(room.free(), UNIT);
         assert!(share.grow(5 * UNIT).is_none());
-        let bytes = share.with(vec![7; 3]);
-        let slow = bytes.clone();
-        drop(bytes);
+        let held = share.with(vec![7; 3]);
+        assert!(!held.is_shared());
+        let slow = held.bytes().clone();
+        assert!(held.is_shared());
+        drop(held);
         assert_eq!((room.free(), &slow[..]), (UNIT, &[7, 7, 7][..]));
         drop(slow);
         assert_eq!(room.free(), 4 * UNIT);

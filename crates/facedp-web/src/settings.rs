@@ -69,14 +69,13 @@ impl Settings {
                 "{count} boxes: at most {MOST_BOXES} are taken"
             )));
         }
-        let places = self.boxes.iter().flatten();
-        if let Some(wrong) = places.into_iter().find(|place| !(0.0..=FARTHEST).contains(*place)) {
+        let mut places = self.boxes.iter().flatten();
+        if let Some(wrong) = places.find(|place| !(0.0..=FARTHEST).contains(*place)) {
             let message = format!("a box at {wrong}: boxes lie in the photo, in pixels of it");
             return Err(Problem::bad_request(message));
         }
-        let numbers = self.faces.iter().flatten();
-        if let Some(wrong) = numbers.into_iter().find(|number| !(1..=MOST_FACES).contains(*number))
-        {
+        let mut numbers = self.faces.iter().flatten();
+        if let Some(wrong) = numbers.find(|number| !(1..=MOST_FACES).contains(*number)) {
             let message = format!("face {wrong}: faces are counted from 1 to {MOST_FACES} at most");
             return Err(Problem::bad_request(message));
         }
@@ -142,7 +141,8 @@ impl Settings {
             }
             "certified" => {
                 let mechanism = self.mechanism.unwrap_or_default();
-                let method = CertifiedMethod { epsilon, features, mechanism, shrink: true };
+                let usual = CertifiedMethod::new(epsilon, features);
+                let method = CertifiedMethod { mechanism, ..usual };
                 let plan = Box::new(CertifiedPlan::new(model, method).map_err(refused)?);
                 Treatment::Certify { plan, secret: app.config.certified.clone() }
             }

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use axum::body::{Body, BodyDataStream};
+use axum::body::BodyDataStream;
 use axum::extract::Request;
 use axum::http::header;
 use bytes::Bytes;
@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::app::{App, Bounds};
 use crate::error::Problem;
-use crate::room::Share;
+use crate::room::{Held, Share};
 
 /// What a form holds besides photos is a few lines.
 const MOST_TEXT: u64 = 1 << 16;
@@ -30,7 +30,7 @@ const NAME: usize = 255;
 pub(crate) struct Upload {
     /// The file's name, as the browser gave it.
     pub name: String,
-    pub file: Bytes,
+    pub file: Held,
 }
 
 /// What a form held.
@@ -75,11 +75,6 @@ pub(crate) async fn read(app: &App, request: Request, fields: &[&str]) -> Result
 pub(crate) async fn drain(body: &mut BodyDataStream, bounds: &Bounds) {
     let end = Instant::now() + bounds.upload_time;
     while let Ok(Ok(Some(Ok(_)))) = timeout_at(end, timeout(bounds.silence, body.next())).await {}
-}
-
-/// The same for a body of which nothing was read.
-pub(crate) async fn drain_all(body: Body, bounds: &Bounds) {
-    drain(&mut body.into_data_stream(), bounds).await;
 }
 
 /// A body that fails once too much of it is loose.
@@ -174,10 +169,13 @@ impl Reading<'_> {
         let next = timeout_at(self.end, timeout(self.app.config.bounds.silence, next)).await;
         match next {
             Ok(Ok(Ok(read))) => Ok(read),
-            Ok(Ok(Err(multer::Error::StreamReadFailed(why)))) => {
+            Ok(Ok(Err(why))) => {
+                let why = match why {
+                    multer::Error::StreamReadFailed(inner) => inner.to_string(),
+                    why => why.to_string(),
+                };
                 Err(Problem::bad_request(format!("not a whole form: {why}")))
             }
-            Ok(Ok(Err(why))) => Err(Problem::bad_request(format!("not a whole form: {why}"))),
             _ => Err(Problem::slow()),
         }
     }

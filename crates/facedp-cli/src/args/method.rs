@@ -100,15 +100,13 @@ impl MethodArgs {
         if let Some(option) = self.of_the_paper().first() {
             return Err(misplaced(option, "the paper's methods", "certified"));
         }
-        Ok(CertifiedMethod {
-            epsilon: self.epsilon,
-            features: self.features.unwrap_or(available),
-            mechanism: match self.mechanism {
-                Some(MechanismName::Laplace) => Mechanism::Laplace,
-                Some(MechanismName::Knorm) | None => Mechanism::Knorm,
-            },
-            shrink: true,
-        })
+        let usual = CertifiedMethod::new(self.epsilon, self.features.unwrap_or(available));
+        let mechanism = match self.mechanism {
+            Some(MechanismName::Laplace) => Mechanism::Laplace,
+            Some(MechanismName::Knorm) => Mechanism::Knorm,
+            None => usual.mechanism,
+        };
+        Ok(CertifiedMethod { mechanism, ..usual })
     }
 
     /// The method these options describe, for a model of that many features.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
-use facedp::{CertifiedMethod, Mechanism};
+use facedp::CertifiedMethod;
 use facedp_engine::{Steering, Strength, Tuning};
 use facedp_eval::attacks;
 use facedp_eval::progress::Progress;
@@ -57,10 +57,9 @@ impl Evaluate {
             return Ok(self.steering.steerings()?.into_iter().map(Way::Steered).collect());
         }
         let each = self.features.iter().flat_map(|&features| {
-            self.epsilons.iter().map(move |&epsilon| {
-                let mechanism = Mechanism::Knorm;
-                Way::Certified(CertifiedMethod { epsilon, features, mechanism, shrink: true })
-            })
+            self.epsilons
+                .iter()
+                .map(move |&epsilon| Way::Certified(CertifiedMethod::new(epsilon, features)))
         });
         Ok(each.collect())
     }

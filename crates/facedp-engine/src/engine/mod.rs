@@ -51,8 +51,8 @@ pub struct Engine {
 }
 
 /// Said of `certified` where what a JPEG source was made of can be read off the result (proofs/public.md).
-const LATTICE: &str = "the source was a JPEG file, and its result is written without loss: from how JPEG rounds, the features \
-     can be computed";
+const LATTICE: &str = "the source was a JPEG file, and its result is written without loss: from \
+                       how JPEG rounds, the features can be computed";
 
 impl Engine {
     /// Makes an engine, with as many networks as the options need.

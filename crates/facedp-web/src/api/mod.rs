@@ -57,7 +57,7 @@ fn limited(route: MethodRouter<Arc<App>>, most: u64, bounds: Bounds) -> MethodRo
         match length {
             Some(length) if length > most => {
                 if !asks_first {
-                    upload::drain_all(request.into_body(), &bounds).await;
+                    upload::drain(&mut request.into_body().into_data_stream(), &bounds).await;
                 }
                 Problem::too_large(most).into_response()
             }
@@ -100,7 +100,7 @@ impl<T> Looked<T> {
 
 async fn detect(State(app): Shared, request: Request) -> Result<Json<Looked<Seen>>, Problem> {
     let photo = upload::read(&app, request, &["photo"]).await?.photo("photo")?;
-    let look = app.work(&app.looking, move |app, work| app.engine.look(&photo.file, work));
+    let look = app.work(&app.looking, move |app, work| app.engine.look(photo.file.as_ref(), work));
     Looked::answer(look.await)
 }
 
@@ -108,7 +108,7 @@ async fn check(State(app): Shared, request: Request) -> Result<Json<Looked<Check
     let mut form = upload::read(&app, request, &["original", "released"]).await?;
     let (original, released) = (form.photo("original")?, form.photo("released")?);
     let check = app.work(&app.looking, move |app, work| {
-        app.engine.check(&original.file, &released.file, work)
+        app.engine.check(original.file.as_ref(), released.file.as_ref(), work)
     });
     Looked::answer(check.await)
 }

@@ -91,7 +91,7 @@ pub(super) async fn photo(State(app): Shared, id: Id) -> Result<Response, Proble
         (header::CONTENT_TYPE, kind),
         (header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment")),
     ]);
-    Ok((headers, Body::from(result.file())).into_response())
+    Ok((headers, Body::from(result.file.bytes())).into_response())
 }
 
 pub(super) async fn receipt(State(app): Shared, id: Id) -> Result<Response, Problem> {

@@ -68,6 +68,11 @@ pub struct CertifiedMethod {
 impl CertifiedMethod {
     /// Budgets that its arithmetic can hold.
     pub const EPSILONS: [f64; 2] = [1e-4, 1e6];
+
+    /// The method as it is used: the least noise, shrunk towards what is public of faces.
+    pub fn new(epsilon: Epsilon, features: usize) -> Self {
+        Self { epsilon, features, mechanism: Mechanism::default(), shrink: true }
+    }
 }
 
 /// Features that share noise. Their budget is `units * 2^-exponent`, exactly.
