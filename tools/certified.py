@@ -4,12 +4,11 @@ the section of docs/reproduction.md.
 
     python tools/certified.py WORK --lfw PATH
 
-PATH is a folder of people, NAME/*.jpg. WORK keeps a model of 256 features, photos and results: the same command goes
-on where it was stopped.
+PATH is a folder of people, NAME/*.jpg. WORK keeps a model of 256 features, photos and results: run the same command again
+to continue after an interruption.
 """
 
 import argparse
-import datetime
 import importlib.machinery
 import importlib.util
 import json
@@ -28,7 +27,7 @@ PAGE = ROOT / "docs/reproduction.md"
 
 
 def figures():
-    """The functions of tools/figures, which is a program without an ending."""
+    """Loads tools/figures as a module; its name has no extension."""
     loader = importlib.machinery.SourceFileLoader("figures", str(ROOT / "tools/figures"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("figures", loader))
     loader.exec_module(module)
@@ -36,12 +35,12 @@ def figures():
 
 
 def measured(program, work, lfw, people):
-    """Every budget and number of features, from an earlier run if there is one."""
+    """Results for every budget and number of features, from an earlier run if there is one."""
     model, kept = work / "model-256.safetensors", work / "certified.json"
     if not model.exists():
         subprocess.run([program, "train", lfw, "-o", model, "--features", "256", "--identities", "even"], check=True)
     if not kept.exists():
-        command = [program, "evaluate", lfw, "-o", work / "certified", "--certified", "--epsilons", ",".join(EPSILONS),
+        command = [program, "evaluate", "certified", lfw, "-o", work / "certified", "--epsilons", ",".join(EPSILONS),
                    "--features", ",".join(FEATURES), "--people", str(people), "--attacks", "none", "--model", model,
                    "--resume", "--json"]
         kept.write_text(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
@@ -94,19 +93,20 @@ def main():
     row = results["rows"][0]
     text = f"""## The price of a real guarantee
 
-`certified` replaces the features of a face by noisy ones, which is epsilon-differentially private among
-pictures that are equal otherwise ([proofs](../proofs/README.md)). {row['people']} people of LFW, one photo each; share of photos that no longer match their
-original, or another photo of the person; dlib at 0.6, SFace at a false accept rate of 1e-3; 95 % intervals (Wilson). A
-model of 256 features, fitted on the other half of the people. `tools/certified.py WORK --lfw LFW`; {helper.machine()};
-{datetime.date.today()}
+`certified` replaces the features of a face by noisy ones. The draw is epsilon-differentially private among pictures that
+are otherwise equal ([proofs](../proofs/README.md)). The table gives the share of photos that no longer match their original,
+or another photo of the person: {row['people']} people of LFW, one photo each; dlib at 0.6, SFace at a false accept rate of 1e-3; 95 %
+intervals (Wilson). The model has 256 features and was fitted on the other half of the people.
+
+`tools/certified.py WORK --lfw LFW`; {helper.machine()}
 
 {table(results)}
 
-![A portrait, and what certified makes of it at six budgets](images/certified.png)
+![A portrait, and the output of certified at six budgets](images/certified.png)
 
 *Eileen Collins (NASA, public domain), 64 features: `facedp protect examples/photos/collins.jpg -o DIR --method certified
---epsilon EPS --seed 1`. At budgets that privacy would call strong nearly all features are replaced by the
-mean face's, and the rest of the face can still show who it is.*
+--epsilon EPS --seed 1`. At budgets that count as strong privacy, nearly all features are
+replaced by those of the mean face, and the rest of the face can still show who it is.*
 """
     inside = text.replace("](../proofs", "](../../proofs").replace("](images", "](../images")
     (ROOT / "docs/measurements/certified.md").write_text(inside)

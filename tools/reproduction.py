@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Sets the figures of two evaluations beside the paper's: prints docs/reproduction.md.
+"""Compares two evaluations with the paper's figures: prints docs/reproduction.md.
 
-    facedp evaluate LFW -o REPORTS/lfw --images 1100
-    facedp evaluate PUBFIG83 -o REPORTS/pubfig83 --images 1100
+    facedp evaluate paper LFW -o REPORTS/lfw --images 1100
+    facedp evaluate paper PUBFIG83 -o REPORTS/pubfig83 --images 1100
     python tools/reproduction.py REPORTS/lfw REPORTS/pubfig83 > docs/reproduction.md
 
-Every figure comes from the two results.json; sentences that depend on them are chosen by them.
+Every figure comes from the two results.json; they also decide which sentences are printed.
 """
 
 import json
@@ -68,7 +68,7 @@ class Report:
         return self.about["features"]
 
     def order(self, key):
-        """Where a method that should be better is worse by more than a hundredth of a decibel: clearly, or by chance."""
+        """Where a method that should be better is worse by more than 0.01 dB: clearly, or within the intervals."""
         clear, chance = [], []
         for features in self.features():
             for epsilon in BUDGETS:
@@ -88,7 +88,7 @@ def ssim(reports):
         rows = []
         for m in METHODS:
             paper = PAPER_SSIM[r.name].get(m)
-            rows.append([f"`{m}`", "paper", *(f"{v:.4f}" for v in paper)] if paper else [f"`{m}`", "paper", *["not in it"] * 5])
+            rows.append([f"`{m}`", "paper", *(f"{v:.4f}" for v in paper)] if paper else [f"`{m}`", "paper", *["none"] * 5])
             for features in r.features():
                 values = [r.quality(m, features, e)["ssim"]["value"] for e in BUDGETS]
                 rows.append(["", f"ours, {features} features", *(f"{v:.4f}" for v in values)])
@@ -97,7 +97,7 @@ def ssim(reports):
 
 
 def ssim_reading(reports):
-    """How our SSIMs compare with the paper's, counted."""
+    """Counts how our SSIMs compare with the paper's."""
     higher = cells = above = cases = 0
     for r in reports:
         for features in r.features():
@@ -107,9 +107,9 @@ def ssim_reading(reports):
                 higher += sum(ours[m] >= values[i] for m, values in PAPER_SSIM[r.name].items())
                 cases += 1
                 above += min(ours["rdp-na"], ours["rdp-lmgd"]) >= max(ours["dct-dp"], ours["pixel-dp"], ours["rdp"])
-    return (f"Ours is at least as high as the paper's in {higher} of {cells} cells: the paper's noise is stronger than what spends its "
-            "budget by its own formula\nat 128x128 with normalised sensitivities, or its SSIM was computed otherwise. The paper has NA and "
-            f"LMGD above the other three\nthroughout; so do we in {above} of {cases} cases.")
+    return (f"Our SSIM is at least as high as the paper's in {higher} of {cells} cells: either the paper's\nnoise is stronger than "
+            "its own formula allows for the budget at 128x128 with normalised sensitivities, or its SSIM was computed\ndifferently. In "
+            f"the paper, NA and LMGD are always above the other three; here they are in {above} of {cases} cases.")
 
 
 def psnr(reports):
@@ -136,7 +136,7 @@ def variance(reports):
                 means = max(r.quality(m, features, e)["difference_of_means"] for e in BUDGETS)
                 rows.append([features, f"`{m}`", interval(c["difference"], 3, 1, ""), f"{means:.3f}",
                              interval(c["log10_variance"], 3, 1, "")])
-        header = ["features", "method", "difference a release, at 0.2", "largest difference of means over budgets",
+        header = ["features", "method", "difference per release, at 0.2", "largest difference of means over budgets",
                   "log10 real variance at 0.2"]
         out.append(f"### {r.name}\n\n" + table(header, rows))
     return "\n\n".join(out)
@@ -146,8 +146,8 @@ def law(reports):
     rows = [[r.name, f"`{x['method']}`", f"{x['draws']:,}", f"{x['expected']:.1f}", f"{x['mean']:.1f}",
              f"{x['standard_error']:.1f}", f"{x['z']:+.2f}", f"{x['difference']:.3f}"]
             for r in reports[:1] for x in r.results["law"]]
-    return table(["", "method", "draws", "theory", "mean", "standard error", "off by (standard errors)",
-                  "difference a draw"], rows)
+    return table(["", "method", "draws", "theory", "mean", "standard error", "deviation (standard errors)",
+                  "difference per draw"], rows)
 
 
 def matcher(reports):
@@ -179,7 +179,7 @@ def fnr_beside_paper(lfw):
         ours = [interval(x["self_fnr"]) for d in lfw.about["decibels"] for x in lfw.results["recognition"]
                 if (x["recogniser"], x["rule"]["name"], x["method"], x["psnr"]) == ("dlib", "paper", m, d)]
         paper = PAPER_FNR.get(m)
-        rows.append([f"`{m}`", f"{100 * paper:.2f} %" if paper else "not in it", *ours])
+        rows.append([f"`{m}`", f"{100 * paper:.2f} %" if paper else "none", *ours])
     return table(["method", "paper", *(f"ours at {d:.0f} dB" for d in lfw.about["decibels"])], rows)
 
 
@@ -208,14 +208,14 @@ def gallery(reports, rule="standard"):
 
 
 def reading(reports):
-    """What the figures say of the paper's findings."""
+    """What the figures say about the paper's findings."""
     lines = []
     for r in reports:
         for key, word in [("psnr_expected", "expected"), ("psnr_mean_mse", "measured")]:
             clear, chance = r.order(key)
             where = "holds at every budget and number of features" if not clear else "does not hold: " + "; ".join(clear)
             if chance:
-                where += f" (in {len(chance)} of {3 * len(BUDGETS) * len(r.features())} comparisons the other comes out ahead with intervals that overlap: " + "; ".join(chance) + ")"
+                where += f" (in {len(chance)} of {3 * len(BUDGETS) * len(r.features())} comparisons the other method is ahead, with overlapping intervals: " + "; ".join(chance) + ")"
             lines.append(f"- {r.name}: by {word} mean squared error, the order optimal >= LMGD >= NA >= uniform {where}.")
         small, large = min(r.features()), max(r.features())
         for features in [small, large]:
@@ -240,27 +240,28 @@ def main():
                        f"{r.about['recognition_images']:,} pictures for recognisers" for r in reports)
     thresholds = "; ".join(f"{r.name}, {x['recogniser']}: {x['far_1e3_threshold']:.3f} from {x['impostor_pairs']:,} pairs"
                            for r in reports for x in r.results["recognisers"])
-    print(f"""# The paper, reproduced and answered
+    print(f"""# The paper, reproduced
 
-{images}. Only people whom the model was not trained on. Chips of 128x128, p = 0.02, normalised sensitivities, seed
+{images}. The model was not trained on any of these people. Chips of 128x128, p = 0.02, normalised sensitivities, seed
 {lfw.about['seed']}. Intervals are 95 % (Wilson for rates, bootstrap over pictures for means). `{lfw.about['tool']}`, model {lfw.about['model_sha256'][:16]};
-{machine()}. LFW took 22 minutes and PubFig83 20 on a machine that others used too (`time`), under two of them for quality.
+{machine()}. LFW took 22 minutes and PubFig83 20 on a shared machine (`time`), of which quality took under two.
 
 ```sh
-facedp evaluate LFW -o REPORTS/lfw --images 1100
-facedp evaluate PUBFIG83 -o REPORTS/pubfig83 --images 1100
+facedp evaluate paper LFW -o REPORTS/lfw --images 1100
+facedp evaluate paper PUBFIG83 -o REPORTS/pubfig83 --images 1100
 python tools/reproduction.py REPORTS/lfw REPORTS/pubfig83 > docs/reproduction.md
 ```
 
-Each report folder also has `report.html` with charts, and every figure in `results.csv`.
+Each report folder also holds `report.html` with charts, and `results.csv` with every figure.
 
-The paper states neither its number of features nor its picture size, and its curves have no tables. So the comparison is
-with its table of SSIM, its table of false negative rates, and what its text says of the curves.
+The paper states neither its number of features nor its picture size, and gives no tables for its curves. So we compare
+with its table of SSIM, its table of false negative rates, and what its text says about the curves. Where the implementation
+deviates from the paper, [decisions.md](decisions.md) says so.
 
-![A portrait under every method, at epsilon 0.2 and where the noise can be seen](images/methods.png)
+![A portrait under every method, at epsilon 0.2 and at a budget where the noise is visible](images/methods.png)
 
-*Grace Hopper (US Navy, public domain), one draw of each method: `tools/figures`. At the paper's epsilon of 0.2 no method's
-noise can be seen but that of the pixels.*
+*Grace Hopper (US Navy, public domain), one draw of each method: `tools/figures`. At the paper's epsilon of 0.2 only the noise of
+`pixel-dp` is visible.*
 
 ## In short
 
@@ -268,54 +269,54 @@ noise can be seen but that of the pixels.*
 
 ## SSIM
 
-scikit-image's default window; the paper does not say which. {ssim_reading(reports)}
+The window is scikit-image's default; the paper does not state its own. {ssim_reading(reports)}
 
 {ssim(reports)}
 
 ## PSNR
 
-PSNR (dB) of the mean squared error before rounding, in brackets that of the expected one. The paper's PSNRs above 50 dB
-for NA and LMGD at 0.2 are confirmed; its 42 dB for the best of the others is not: uniform scales on Haar or DCT coefficients
-do better than that at every number of features we tried. Its advantage of 10 dB is real for few features and shrinks with
-their number.
+PSNR (dB) of the mean squared error before rounding; in brackets, that of the expected squared error. The paper's PSNRs above
+50 dB for NA and LMGD at 0.2 are confirmed. Its 42 dB for the best of the others is not: uniform scales on Haar or DCT
+coefficients do better at every number of features we tried. The advantage of 10 dB is real for few features and shrinks as
+their number grows.
 
 {psnr(reports)}
 
 ## Variance
 
-*Difference a release*: mean of |real - theoretical given K| / theoretical, the paper's normalised difference taken release by
-release. It cannot be small: with few noisy coefficients the energy of Laplace noise varies by more than its mean. The paper's
-0 to 0.15 is reproduced by the *difference of means*, which goes to 0 with the number of releases. Log variances: the paper has
-less than 4.0 for NA and LMGD and about 4.75 for the best of the others.
+*Difference per release*: mean of |real - theoretical given K| / theoretical, that is, the paper's normalised difference computed
+for each release. It cannot be small: with few noisy coefficients, the energy of Laplace noise varies by more than its mean. The
+paper's 0 to 0.15 is reproduced by the *difference of means*, which goes to 0 as the number of releases grows. Log variances: the
+paper has less than 4.0 for NA and LMGD and about 4.75 for the best of the others.
 
 {variance(reports)}
 
-## The law of the noise
+## Distribution of the noise
 
 {law(reports)}
 
 ## The paper's matching rule
 
-Features of a release against its original's, within the radii of eq. 3.1 (the largest difference of one person's in the
-training set): share missed, and after the semicolon what the paper's assumptions (independent Laplace noise on every
-feature) make of it. At the paper's budgets nothing is missed, whatever the method. At budgets a thousand times smaller,
-where something is, equal budgets do not mean equal recognition, and the assumptions say more misses than there are: the same
-few noises drive all features.
+A release matches if its features lie within the radii of eq. 3.1 (the largest same-person difference in the training set) of
+its original's. The table gives the miss rate and, after the semicolon, the rate that the paper's assumptions (independent
+Laplace noise on every feature) predict. At the paper's budgets nothing is missed, whatever the method. At budgets a thousand
+times smaller there are misses, but equal budgets do not mean equal recognition, and the assumptions predict more misses than
+there are: the same few noises drive all features.
 
 {matcher(reports)}
 
 ## False negative rates under the same utility
 
-Every draw is scaled to the PSNR, on the chip, before it is lifted to the photo. *Self*: the noisy photo against its own
-original, as in the paper. *Pair*: against another photo of the same person, what a thief does. Thresholds at a false accept rate of 1e-3:
+Every draw is scaled to the given PSNR on the chip before it is lifted to the photo. *Self*: the noisy photo against its own
+original, as in the paper. *Pair*: against another photo of the same person, as an attacker would. Thresholds at a false accept rate of 1e-3:
 {thresholds}.
 
 dlib at the paper's threshold of 0.975, self, LFW:
 
 {fnr_beside_paper(lfw)}
 
-The paper's rates are not reproduced at any quality that somebody would publish. 0.975 is a lax threshold: in a
-prototype's measurement different people were 0.85 apart on average.
+The paper's rates are not reproduced at any quality that anyone would publish. 0.975 is a lax threshold: in measurements with
+a prototype, different people were 0.85 apart on average.
 
 ### dlib at its own threshold of 0.6
 
@@ -337,19 +338,19 @@ SFace:
 
 ## Attacks
 
-Noise of 20 dB, then the attack, standard thresholds.
+Noise at 20 dB, then the attack; standard thresholds.
 
 {attacks(reports)}
 
 ## Averaging
 
-Ten releases of one chip at epsilon 0.2. Fresh noise averages out; noise from one key does not, since the releases are equal.
+Ten releases of one chip at epsilon 0.2. Fresh noise averages out; noise from one key does not, because the releases are equal.
 
 {averaging(reports)}
 
 ## A gallery of noisy photos
 
-One noisy photo of each person looked up among one noisy photo of everybody, standard thresholds.
+One noisy photo of each person is looked up in a gallery of one noisy photo per person; standard thresholds.
 
 {gallery(reports)}
 
@@ -357,7 +358,7 @@ One noisy photo of each person looked up among one noisy photo of everybody, sta
 
 
 def certified():
-    """What tools/certified.py found, kept in a file of its own."""
+    """The section that tools/certified.py writes to docs/measurements/certified.md."""
     kept = pathlib.Path(__file__).resolve().parent.parent / "docs/measurements/certified.md"
     text = kept.read_text() if kept.exists() else ""
     text = text.replace("](../../proofs", "](../proofs").replace("](../images", "](images")
