@@ -20,7 +20,7 @@ CERTIFIED = [(mechanism, epsilon) for mechanism in ("knorm", "laplace") for epsi
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default=ROOT / "target/release/facedp")
-    parser.add_argument("--data", help="a folder of people, for pairs of real faces")
+    parser.add_argument("--data", help="folder of people, for pairs of real faces")
     options = parser.parse_args()
     program = options.program
     people = ["--data", options.data] if options.data else []
@@ -32,7 +32,7 @@ def main():
 
     def real(found):
         bounds = [pair["epsilon_lower_bound"] for pair in found["pairs"] if pair["name"].startswith("two people")]
-        return f"{max(bounds):.3f}" if bounds else "not looked at"
+        return f"{max(bounds):.3f}" if bounds else "not measured"
 
     lines = []
     for method in PAPER:
@@ -40,20 +40,24 @@ def main():
         needed = min(pair["runs_needed"] for pair in found["pairs"] if pair["refuted"] and pair["claimed"] >= found["epsilon"])
         holds = sum(fit["distance"] <= fit["critical"] for fit in found["theorem_1"])
         lines.append([f"`--method {method}`", found["epsilon"], f"{found['epsilon_lower_bound']:.3f}", real(found), f"{found['attainable']:.3f}",
-                      f"{found['structural']['delta_floor']:.3f}", f"refuted; {needed} runs are enough", f"{holds} of 64", f"{seconds:.0f}"])
+                      f"{found['structural']['delta_floor']:.3f}", f"refuted; {needed} runs suffice", f"{holds} of 64", f"{seconds:.0f}"])
     for mechanism, epsilon in CERTIFIED:
         found, seconds = audit("--method", "certified", "--mechanism", mechanism, "--epsilon", epsilon, "--confidence", "0.999")
         lines.append([f"`--method certified --mechanism {mechanism} --epsilon {epsilon} --confidence 0.999`", epsilon,
                       f"{found['epsilon_lower_bound']:.3f}", real(found), f"{found['attainable']:.3f}",
                       f"{found['structural']['delta_floor']:.3f}", "**refuted**" if found["refuted"] else "not refuted", "not used",
                       f"{seconds:.0f}"])
-    header = ["facedp audit", "claimed", "at least", "two people", "attainable", "delta at least", "verdict", "Theorem 1 holds", "seconds"]
+    header = ["facedp audit", "claimed", "epsilon, lower bound", "two people", "attainable", "delta, lower bound", "verdict", "Theorem 1 holds", "seconds"]
     rows = "\n".join("| " + " | ".join(map(str, line)) + " |" for line in [header, ["---"] * len(header), *lines])
     (ROOT / "docs/measurements/audit.md").write_text(f"""# Audits
 
-`facedp audit` on every method: 64 features, 100,000 runs a side of each pair, 95 % confidence unless said, seed 1. *At least*: the
-largest epsilon that an event shows; *two people*: the same among pairs of faces from LFW; *attainable*: what the Laplace mechanism of the claimed epsilon could show; *delta at least*: how
-likely some direction of feature space gets no noise. What is not refuted is not thereby proven: [proofs](../../proofs/README.md).
+`facedp audit` on every method: 64 features, 100,000 runs per neighbour, 95 % confidence unless the command says otherwise,
+seed 1. An audit can refute a claim but not prove one; the proofs are in [proofs](../../proofs/README.md).
+
+- *Epsilon, lower bound*: the largest epsilon that an event demonstrates.
+- *Two people*: the same bound, over pairs of faces from LFW.
+- *Attainable*: the bound that the Laplace mechanism of the claimed epsilon could reach.
+- *Delta, lower bound*: the probability that some direction of feature space gets no noise.
 
 `tools/audits.py --data LFW`; {machine()}
 
