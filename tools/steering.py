@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measures steering on people that it was not tuned on, and writes docs/measurements/steered.md.
+"""Measures steering on people it was not tuned on, and writes docs/measurements/steered.md.
 
     python tools/steering.py WORK --lfw PATH --pubfig PATH [--recogniser A.onnx --recogniser B.onnx] [--small PROGRAM]
 
-WORK keeps steered photos and results: the same command goes on where it was stopped. PATHs are folders of
-people, NAME/*.jpg. Recognisers from files need a program built with `--features onnx` (--program).
-Takes about an hour on two cores.
+WORK keeps steered photos and results: run the same command again to continue after an interruption. PATHs are
+folders of people, NAME/*.jpg. Recognisers from files need a program built with `--features onnx` (--program). Takes
+about an hour on two cores.
 """
 
 import argparse
@@ -35,23 +35,23 @@ RUNS = [
     ("draw", "lfw", ["--people", "120", "--goals", "draw", "--galleries"]),
     ("away", "lfw", ["--people", "120", "--goals", "away", "--galleries"]),
 ]
-# What gave it, on sixty people of the tuning set: a name, and options.
+# The ablation, on sixty people of the tuning set: name, options.
 TUNING = ["--people", "60", "--skip", "735", "--attacks", FEW]
 VARIANTS = [
     ("as shipped", []),
-    ("never ending early", ["--margin", "0"]),
+    ("no early stop", ["--margin", "0"]),
     ("luma only", ["--colour", "off"]),
     ("no contrast mask", ["--tune", "contrast=0"]),
     ("no smoothing", ["--tune", "smooth=0.01"]),
     ("smoother", ["--tune", "smooth=1.5"]),
-    ("100 steps, never ending early", ["--margin", "0", "--tune", "steps=100"]),
+    ("100 steps, no early stop", ["--margin", "0", "--tune", "steps=100"]),
 ]
-# Widths of faces, in pixels, for the least that is steered.
+# Face widths in pixels, for the smallest face that is steered.
 WIDTHS = [16, 20, 24, 28, 32, 40, 48, 64]
 NAMES = {"dlib": "dlib", "sface": "SFace"}
 RULES = {"dlib": "standard"}
-# Misses that were asked for: with another photo, after JPEG 75, half size and back.
-LEAST = {"dlib": [0.99, 0.97, 0.98], "sface": [0.98, 0.97, 0.90]}
+# Required pair FNR: with another photo, after JPEG 75, half size and back.
+MIN_FNR = {"dlib": [0.99, 0.97, 0.98], "sface": [0.98, 0.97, 0.90]}
 
 
 def machine():
@@ -76,11 +76,11 @@ class Bench:
         self.data = {"lfw": options.lfw, "pub": options.pubfig}
 
     def run(self, name, data, more):
-        """The results of one command, from an earlier run if there is one."""
+        """Results of one command, from an earlier run if there is one."""
         kept = self.work / f"{name}.json"
         if not kept.exists() or not kept.stat().st_size:
             foreign = [word for file in self.options.recogniser for word in ("--recogniser", file)]
-            command = [self.options.program, "evaluate", self.data[data], "-o", self.work / data, "--steered",
+            command = [self.options.program, "evaluate", "steered", self.data[data], "-o", self.work / data,
                        "--resume", "--json", *foreign, *more]
             ended = subprocess.run(command, capture_output=True, text=True)
             if ended.returncode not in (0, 1) or not ended.stdout:
@@ -89,7 +89,7 @@ class Bench:
         return json.loads(kept.read_text())
 
     def sizes(self, count=40):
-        """What faces of several widths do with the original, as written and after JPEG 75."""
+        """Shares of faces that no longer match their original, by width: as written and after JPEG 75."""
         kept = self.work / "sizes.json"
         if not kept.exists():
             odd = lambda p: p.is_dir() and hashlib.sha256(p.name.encode()).digest()[-1] & 1
@@ -112,7 +112,7 @@ class Bench:
         return json.loads(kept.read_text())
 
     def protect(self, program, files, folder, more):
-        """What `facedp protect` says of each photo, steered with a seed."""
+        """The output of `facedp protect` for each written photo, steered with a seed."""
         command = [program, "protect", *files, "-o", f"{folder}/out", "--seed", "1", "--faces", "largest", "--json", *more]
         environment = os.environ | {"XDG_CONFIG_HOME": folder}
         out = subprocess.run([str(c) for c in command], capture_output=True, text=True, env=environment).stdout
@@ -120,7 +120,7 @@ class Bench:
         return [line for line in lines if line.get("result") == "written"]
 
     def seconds(self, count=100):
-        """Median seconds of a photo, one core: both recognisers, and dlib alone."""
+        """Median and max seconds per photo on one core: both recognisers, and dlib alone."""
         kept = self.work / "seconds.json"
         if not kept.exists():
             people = sorted(p for p in pathlib.Path(self.options.lfw).iterdir() if p.is_dir())[:count]
@@ -159,19 +159,19 @@ def way(row):
 
 
 def quality(row):
-    return (f"PSNR {row['psnr']['value']:.2f} dB (least {row['psnr_least']:.2f}; where dlib looks "
+    return (f"PSNR {row['psnr']['value']:.2f} dB (min {row['psnr_least']:.2f}; in dlib's crop "
             f"{row['psnr_tight']['value']:.2f}), SSIM {row['ssim']['value']:.4f}, {row['steps']:.1f} steps")
 
 
 def holds(row):
-    """Whether both known recognisers miss as many photos as was asked for."""
+    """Whether both known recognisers reach the required pair FNR."""
     by = {judge["recogniser"]: judge for judge in judges(row)}
-    return all(attack(by[r], name)["value"] >= least for r, wanted in LEAST.items()
+    return all(attack(by[r], name)["value"] >= least for r, wanted in MIN_FNR.items()
                for name, least in zip(("none", "jpeg-75", "half-size"), wanted))
 
 
 def verdicts(results):
-    """Plain, JPEG and half size, for every row and recogniser."""
+    """As written, after JPEG and at half size, for every row and recogniser."""
     lines = []
     for result in results:
         for row in result["rows"]:
@@ -179,21 +179,24 @@ def verdicts(results):
                 lines.append([way(row), name(judge), "yes" if judge["known"] else "**held out**",
                               rate(judge["clean_pair_fnr"]), rate(attack(judge, "none", "self_fnr")),
                               *(rate(attack(judge, a)) for a in ("none", "jpeg-75", "half-size"))])
-    header = ["steered", "judge", "known", "untouched pair", "with the original", "with another photo",
+    header = ["steered", "recogniser", "known", "untouched pair", "with the original", "with another photo",
               "after JPEG 75", "half size and back"]
     return table(header, lines)
 
 
 def write(found, variants, sizes, seconds):
-    commands = {key: " ".join(["facedp evaluate", data.upper(), "-o DIR --steered", *more]) for key, data, more in RUNS}
+    commands = {key: " ".join(["facedp evaluate steered", data.upper(), "-o DIR", *more]) for key, data, more in RUNS}
     text = [f"""# Steering
 
-Pair FNR: the share of steered photos that no longer match *another*, untouched photo of the same person; with 95 %
-intervals (Wilson). LFW: people of the odd half with two photos, in a seeded order; steering was tuned on the last
-60 of that order and measured on the first. dlib at its own threshold 0.6, the others at the threshold whose false
-accept rate on untouched photos of LFW (PubFig83) is 1e-3. PSNR and SSIM are of luma over the chip's region, as
-written (PNG); *where dlib looks* is a tighter square, with more of the change in it. One alignment serves for a photo
-and its twin. Recognisers other than dlib and SFace are files that the program does not have; they are never steered by.
+- Pair FNR: the share of steered photos that no longer match *another*, untouched photo of the same person, with 95 %
+  intervals (Wilson).
+- LFW: people of the odd half with two photos, in a seeded order. Steering was tuned on the last 60 people of that order
+  and measured on the first.
+- Thresholds: dlib's own, 0.6; for the others, the threshold whose false accept rate on untouched photos of LFW (PubFig83)
+  is 1e-3.
+- PSNR and SSIM: luma over the chip's region, as written (PNG). *dlib's crop* is a tighter square that contains more of the
+  change. A photo and its steered version share one alignment.
+- Recognisers other than dlib and SFace are external files. Steering never uses them.
 
 `tools/steering.py WORK --lfw LFW --pubfig PUB --recogniser A.onnx --recogniser B.onnx`; {machine()}
 
@@ -207,11 +210,11 @@ and its twin. Recognisers other than dlib and SFace are files that the program d
         rows = found["floors"]["rows"]
         good = [row for row in rows if holds(row)]
         best = max(good, key=lambda row: row["steering"]["min_psnr"]) if good else None
-        words = "No floor here" if best is None else (
+        words = "No floor in this table" if best is None else (
             f"A floor of {best['steering']['min_psnr']:g} dB (mean PSNR {best['psnr']['value']:.2f} dB, SSIM "
             f"{best['ssim']['value']:.4f}) is the highest that")
-        text.append(f"## Higher floors\n\n{words} keeps dlib at {LEAST['dlib']}, SFace at {LEAST['sface']} (with another photo, after "
-                    f"JPEG 75, half size and back). The default stays at 36 dB for the sake of recognisers that it does not know.\n\n"
+        text.append(f"## Higher floors\n\n{words} keeps the pair FNR at or above {MIN_FNR['dlib']} for dlib and {MIN_FNR['sface']} for SFace (with another photo, after "
+                    f"JPEG 75, half size and back). The default stays at 36 dB for the sake of unknown recognisers.\n\n"
                     f"`{commands['floors']}`: " + "; ".join(quality(r) for r in rows) + f".\n\n{verdicts([found['floors']])}\n")
     held = [found[key] for key in ("held-sface", "held-dlib") if key in found]
     if held:
@@ -221,11 +224,11 @@ and its twin. Recognisers other than dlib and SFace are files that the program d
     if goals:
         lines = [[row["steering"]["goal"], name(j), rate(attack(j, "none")), rate(j["gallery"]["pair_fnr"]),
                   rate(j["gallery"]["rank_1"]), rate(j["gallery"]["clean_rank_1"])] for row in goals for j in judges(row)]
-        header = ["goal", "judge", "steered against untouched", "steered against steered", "rank 1 among steered",
+        header = ["goal", "recogniser", "steered against untouched", "steered against steered", "rank 1 among steered",
                   "rank 1 untouched"]
         qualities = "; ".join(f"{row['steering']['goal']}: {quality(row)}" for row in goals)
         text.append(f"## Goals, and linking steered photos\n\nBoth photos of {goals[0]['people']} people are steered, each "
-                    f"towards a draw of its own. `{commands['both']}` (and `away`, `draw`). {qualities}.\n\n{table(header, lines)}\n")
+                    f"towards its own draw. `{commands['both']}` (and `away`, `draw`). {qualities}.\n\n{table(header, lines)}\n")
     attacked = [(data, found[key]["rows"][0]) for data, key in (("LFW", "both"), ("PubFig83", "pub")) if key in found]
     if attacked:
         kinds = [a["attack"] for a in attacked[0][1]["judges"][0]["attacks"]]
@@ -233,8 +236,8 @@ and its twin. Recognisers other than dlib and SFace are files that the program d
                  for data, row in attacked for j in judges(row)]
         qualities = "; ".join(f"{data}: {row['photos']} photos, {quality(row)}" for data, row in attacked)
         text.append(f"## Attacks\n\nPair FNR, goal both, 36 dB. {qualities}.\n\n"
-                    f"{table(['data', 'judge', 'untouched', *kinds], lines)}\n\nAveraging: steering follows from the "
-                    "key and the photo, so that treating a photo again gives the same file.\n")
+                    f"{table(['data', 'recogniser', 'untouched', *kinds], lines)}\n\nAveraging gains nothing: steering is a "
+                    "function of the key and the photo, so steering a photo again gives the same file.\n")
     if variants:
         lines = []
         for label, row in variants:
@@ -244,17 +247,17 @@ and its twin. Recognisers other than dlib and SFace are files that the program d
                           *(f"{attack(by[r], a)['value']:.3f}" for r in ("dlib", "sface") for a in ("none", "jpeg-75", "half-size")),
                           " ".join(f"{attack(j, 'none')['value']:.2f}" for j in others)])
         header = ["", "PSNR", "SSIM", "steps", "dlib", "JPEG", "half", "SFace", "JPEG", "half", "held out"]
-        text.append(f"## What gives it\n\nSixty people of the tuning set (`{' '.join(TUNING)}`): "
-                    f"pair FNR with one thing changed at a time.\n\n{table(header, lines)}\n")
+        text.append(f"## Ablation\n\nPair FNR with one setting changed at a time, on sixty people of the "
+                    f"tuning set (`{' '.join(TUNING)}`).\n\n{table(header, lines)}\n")
     if sizes:
         lines = [[width, count, *(f"{share:.3f}" for share in shares)] for width, count, *shares in sizes]
-        header = ["width of the face", "photos", "dlib", "after JPEG 75", "SFace", "after JPEG 75"]
-        text.append("## Small faces\n\nShare of faces that no longer match their original, photos of LFW made smaller. `facedp protect` "
-                    f"leaves faces narrower than 32 pixels as they are; for this table it did not.\n\n{table(header, lines)}\n")
+        header = ["face width (pixels)", "photos", "dlib", "after JPEG 75", "SFace", "after JPEG 75"]
+        text.append("## Small faces\n\nShare of faces that no longer match their original, in downscaled photos of LFW. `facedp protect` "
+                    f"leaves faces narrower than 32 pixels unchanged; for this table that limit was lowered.\n\n{table(header, lines)}\n")
     if seconds:
         lines = [[key, f"{median:.2f}", f"{most:.2f}", count] for key, (median, most, count) in seconds.items()]
-        text.append("## Time\n\nSeconds of one photo of LFW on one core, from decoding to encoding, without check and metrics: "
-                    f"`facedp protect ... --jobs 1`.\n\n{table(['steered by', 'median', 'most', 'photos'], lines)}\n")
+        text.append("## Time\n\nSeconds per photo of LFW on one core, from decoding to encoding, without check and metrics: "
+                    f"`facedp protect ... --jobs 1`.\n\n{table(['steered by', 'median', 'max', 'photos'], lines)}\n")
     (ROOT / "docs/measurements/steered.md").write_text("\n".join(text))
 
 
@@ -265,8 +268,8 @@ def main():
     parser.add_argument("--pubfig")
     parser.add_argument("--recogniser", action="append", default=[])
     parser.add_argument("--program", default=ROOT / "target/release/facedp")
-    parser.add_argument("--small", help="a program built with steer::MIN_WIDTH = 12, for the table of sizes")
-    parser.add_argument("--only", help="names of runs, separated by commas; 'variants' for what gives it, 'sizes', 'seconds'")
+    parser.add_argument("--small", help="program built with MIN_WIDTH = 12, for the table of small faces")
+    parser.add_argument("--only", help="names of runs, separated by commas; also 'variants' (the ablation), 'sizes', 'seconds'")
     options = parser.parse_args()
     bench = Bench(options)
     wanted = options.only.split(",") if options.only else [*(key for key, *_ in RUNS), "variants", "sizes", "seconds"]
