@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Loads the page's server until it hurts, and writes docs/measurements/page.md. Linux; takes about two minutes.
+"""Load-tests the page's server, and writes docs/measurements/page.md. Linux; takes about two minutes.
 
     python tools/load_page.py [--program target/release/facedp]
 """
@@ -37,7 +37,7 @@ def form(photo, settings=None):
 
 
 def bomb(width, height):
-    """A PNG of zeros: small, and large once unpacked."""
+    """A PNG of zeros: a small file, large once unpacked."""
     def chunk(kind, data):
         return len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
     deflate = zlib.compressobj(9)
@@ -71,7 +71,7 @@ class Server:
             connection.close()
 
     def said(self, method, path, body=None, headers=None):
-        """The status and, of a photo, its state; or what became of the connection."""
+        """The status with the photo's state or the error code; or the name of the connection error."""
         try:
             status, text = self.ask(method, path, body, headers)
             answer = json.loads(text or b"{}")
@@ -81,7 +81,7 @@ class Server:
 
 
     def whole(self, settings):
-        """What a page does: asks again while the server is busy, waits, fetches, deletes."""
+        """Does what the page does: retries while the server is busy, waits, fetches, deletes."""
         while True:
             status, text = self.ask("POST", "/protect", form(PHOTO, settings), KIND)
             if status != 429:
@@ -109,7 +109,7 @@ def many(count, task):
 
 
 def partial(server, count, seconds):
-    """So many clients that send a byte now and then; how long others wait meanwhile, at worst."""
+    """Opens slow clients that send a byte now and then; returns the max time of an answer to others."""
     sockets = []
     for _ in range(count):
         client = socket.create_connection(("127.0.0.1", server.port))
@@ -160,14 +160,14 @@ def main():
         within, beyond = bomb(8000, 8000), bomb(30000, 30000)
         half = bytes(70_000_000)
         measure("200 requests at once: detect", lambda: many(200, lambda _: server.said("POST", "/detect", form(PHOTO), KIND)))
-        measure("200 at once: protect (rdp-optimal), to the end", lambda: many(200, lambda _: server.whole(noise)))
-        measure("200 at once: protect (steered), of which 64 are taken", lambda: many(200, lambda _: server.begun_and_stopped(steered)))
+        measure("200 at once: protect (rdp-optimal), until done", lambda: many(200, lambda _: server.whole(noise)))
+        measure("200 at once: protect (steered), 64 accepted", lambda: many(200, lambda _: server.begun_and_stopped(steered)))
         measure(f"30 photos of 30 megapixels ({len(large.getvalue()) / 1e6:.0f} MB) at once: detect",
                 lambda: many(30, lambda _: server.said("POST", "/detect", form(large.getvalue()), KIND)))
         measure("200 requests of random bytes", lambda: many(200, lambda n: server.said("POST", "/detect", form(bytes([n]) * 5000), KIND)))
         measure("200 requests of the wrong type", lambda: many(200, lambda _: server.said("POST", "/detect", b"{}", {"Content-Type": "application/json"})))
         measure("a photo of 70 MB", lambda: server.said("POST", "/detect", form(half), KIND))
-        measure("a body of 1 GB, length given", lambda: server.said("POST", "/detect", (bytes(1 << 20) for _ in range(1000)), {**KIND, "Content-Length": str(1000 << 20)}))
+        measure("a body of 1 GB, with its length", lambda: server.said("POST", "/detect", (bytes(1 << 20) for _ in range(1000)), {**KIND, "Content-Length": str(1000 << 20)}))
         measure("a body of 1 GB, in chunks", lambda: server.said(
             "POST", "/detect", (part for part in [form(PHOTO).split(PHOTO)[0], *[bytes(1 << 20)] * 1000]), KIND))
         endless = [f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="photo'.encode(), *[b"x" * (1 << 16)] * 1000]
@@ -176,24 +176,25 @@ def main():
         boxes = ",".join(f"[{100 + 120 * (n % 60)},{100 + 120 * (n // 60)},90,90]" for n in range(60))
         large_job = json.loads(server.ask("POST", "/protect", form(within, f'{{"faces":[],"boxes":[{boxes}]}}'), KIND)[1])["id"]
         time.sleep(5)
-        measure("detect while 60 faces of a photo of 64 megapixels are steered", lambda: server.said("POST", "/detect", form(PHOTO), KIND))
+        measure("detect while 60 faces of a 64-megapixel photo are steered", lambda: server.said("POST", "/detect", form(PHOTO), KIND))
         server.ask("DELETE", f"/protect/{large_job}")
         measure(f"a PNG of {len(beyond) / 1e6:.1f} MB with 900 megapixels", lambda: server.said("POST", "/detect", form(beyond), KIND))
         measure("8 PNGs of 0.2 MB with 64 megapixels at once: detect", lambda: many(8, lambda _: server.said("POST", "/detect", form(within), KIND)))
-        measure("200 slow clients for 20 s (worst answer to others meanwhile)", lambda: f"{1e3 * partial(server, 200, 20):.0f} ms")
+        measure("200 slow clients for 20 s (max time of an answer to others)", lambda: f"{1e3 * partial(server, 200, 20):.0f} ms")
         alive = server.process.poll() is None
         server.process.send_signal(signal.SIGINT)
         ended = server.process.wait(timeout=30)
     assert alive and ended == 0
-    header = ["what is sent", "answers", "seconds", "peak MB", "MB afterwards", "ms to the next answer"]
+    header = ["requests", "answers", "seconds", "peak MB", "MB afterwards", "ms to the next answer"]
     table = "\n".join("| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows])
     target = ROOT / "docs/measurements/page.md"
     # The page's own figures come from its tests.
     _, _, page = target.read_text().partition("## The page itself")
     target.write_text(f"""# The page's server under load
 
-One after the other, against one server; `429` is "try again in a moment", which the page does by itself. Memory is resident, {rest:.0f} MB
-after the first photo (networks and their working memory); *afterwards* is with what the allocator keeps for the next one.
+The rows ran one after the other against one server. `429` means "try again in a moment", which the page does by itself. Memory
+is resident: {rest:.0f} MB after the first photo (networks and their working memory); *afterwards* includes what the allocator keeps for
+the next request.
 
 `tools/load_page.py`; {machine()}
 
