@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Times whole runs of `facedp protect` beside decoding and encoding alone, and beside deface.
+"""Times whole runs of `facedp protect` against decoding and encoding alone, and against deface.
 
-    floor       adding noise to face crops, against --method none: what the noise costs
-    deface      finding and treating faces in 1,000 pictures, against deface 1.5.0
-    memory      peak memory of 1,000 pictures and of all
-    portrait    a portrait of 12 megapixels on one core, and one of 48
+    floor       noise on face crops against --method none: the cost of the noise
+    deface      detecting and treating faces in 1,000 pictures, against deface 1.5.0
+    memory      peak memory for 1,000 pictures and for all
+    portrait    portraits of 12 and 48 megapixels on one core
     sizes       bytes of results over bytes of originals
+
+The method is rdp-optimal where no other is named, not the program's default.
 
     pip install -r tools/requirements.txt
     python -m venv DEFACE && DEFACE/bin/pip install -r tools/requirements-deface.txt
@@ -14,9 +16,9 @@
     python tools/compare_photos.py --lfw LFW --deface DEFACE/bin/deface --markdown > PAGE
     python tools/compare_photos.py --parts portrait
 
-LFW is a folder of identities, NAME/NAME_NNNN.jpg. Runs that are compared take turns, so that a busy
-machine hits both. facedp flushes each result to the disk; `floor` is taken both on the disk of the
-temporary folder and in RAM, where no waiting hides the work. For Linux.
+LFW is a folder of identities, NAME/NAME_NNNN.jpg. Runs that are compared alternate, so that a busy
+machine slows both. facedp flushes each result to disk; `floor` is measured both on the disk of the
+temporary folder and in RAM, where no I/O wait hides the work. For Linux.
 """
 
 import argparse
@@ -44,16 +46,16 @@ from torture import PROGRAM, hopper, measured
 RAM = Path("/dev/shm")
 MEGA = 1e6
 NAMES = {
-    "floor": "Noise against decoding and encoding alone",
-    "deface": "Beside deface",
+    "floor": "Cost of the noise over decoding and encoding",
+    "deface": "Comparison with deface",
     "memory": "Peak memory",
     "portrait": "Large portraits",
-    "sizes": "Sizes of files",
+    "sizes": "File sizes",
 }
 
 
 def progress(text):
-    """One line that is written over, for somebody who looks at a terminal."""
+    """Overwrites one status line on a terminal."""
     if sys.stderr.isatty():
         print(f"\r{text:60}\r", end="", file=sys.stderr, flush=True)
 
@@ -95,7 +97,7 @@ def enlarged(path, width, height, grain):
 
 
 class Comparison:
-    """A program, its pictures, and what was measured."""
+    """A program, its pictures, and the measurements."""
 
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
@@ -133,11 +135,11 @@ class Comparison:
         return ended, summary
 
     def all(self):
-        """A folder with all pictures: LFW itself, but for a quick run."""
+        """A folder with all pictures: LFW itself, except in a quick run."""
         return self.copied("all", len(self.pictures)) if self.options.quick else self.options.lfw
 
     def copied(self, name, count):
-        """The first so many pictures, copied into one folder; made once."""
+        """The first `count` pictures, copied into one folder once."""
         folder = self.folder / name
         if not folder.is_dir():
             folder.mkdir()
@@ -164,7 +166,7 @@ class Comparison:
         rounds = 1 if self.options.quick else 3
         self.note("floor", f"{len(self.pictures):,} pictures of 250x250, `{' '.join(common)}`, "
                   f"median of {rounds}. A run over one picture (median of 5) counts as start-up, "
-                  "which is mostly planning; it is taken off before the rate is taken.")
+                  "which is mostly planning; it is subtracted before the rate is computed.")
         self.floor_in("disk", self.folder / "floor", common, rounds)
         if RAM.is_dir():
             with tempfile.TemporaryDirectory(prefix="facedp-photos-", dir=RAM) as folder:
@@ -191,14 +193,15 @@ class Comparison:
             whole = statistics.median(seconds[method])
             rates[method] = (count - 1) / (whole - startup[method])
             self.row(part, **{
-                "results in": place,
+                "results": place,
                 "method": method,
                 "start-up s": startup[method],
                 "whole run s": whole,
                 "pictures/s": rates[method],
             })
         ratio = rates["rdp-lmgd"] / rates["none"]
-        what = f"pictures/s with noise over those without, results in {place}"
+        where = "on disk" if place == "disk" else "in RAM"
+        what = f"pictures/s with noise over pictures/s without, results {where}"
         self.limit(part, what, ratio, ">= 0.8", ratio >= 0.8)
 
     def deface(self):
@@ -234,14 +237,14 @@ class Comparison:
                 "peak MB": max(run.memory for run in runs) / MEGA,
             })
         self.note(part, f"The first {self.many:,} pictures, wall time with start-up, medians of "
-                  f"{rounds}. facedp: `--no-check`, otherwise its defaults; {summary['faces']:,} "
-                  f"faces, {summary['no_face']} pictures without one. deface: its defaults, "
-                  f"backend {backend}; it had {threads} threads in all on {cores()}.")
+                  f"{rounds}. facedp: `--method rdp-optimal --no-check`, otherwise defaults; "
+                  f"{summary['faces']:,} faces, {summary['no_face']} pictures without one. deface: "
+                  f"defaults, backend {backend}; {threads} threads in total on {cores()}.")
         ratio = seconds["deface"] / seconds["facedp"]
-        self.limit(part, "time of deface over ours", ratio, ">= 2", ratio >= 2)
+        self.limit(part, "time of deface over facedp", ratio, ">= 2", ratio >= 2)
 
     def deface_threads(self):
-        """The most threads that deface has at once, seen in a run of its own over 20 pictures."""
+        """The max number of threads of deface, observed in a separate run over 20 pictures."""
         folder = self.copied("few", 20)
         run = subprocess.Popen(
             [self.options.deface, folder],
@@ -256,7 +259,7 @@ class Comparison:
         return most
 
     def run_all(self):
-        """All pictures with default options but the check, which changes no result; run once."""
+        """All pictures without the check, which changes no result; run once."""
         if self.everything is None:
             output, source = self.folder / "all-results", self.all()
             progress(f"all {len(self.pictures)} pictures")
@@ -282,9 +285,9 @@ class Comparison:
             what = f"peak MB of {count:,} pictures, check: {check}"
             self.limit(part, what, peak, "<= 400", peak <= 400)
         growth = runs[2][2].memory / runs[0][2].memory
-        what = f"peak of {len(self.pictures):,} over that of {self.many:,}"
+        what = f"peak of {len(self.pictures):,} pictures over peak of {self.many:,}"
         self.limit(part, what, growth, "<= 1.1", growth <= 1.1)
-        self.note(part, "Resident memory at its highest; default options, but for the check.")
+        self.note(part, "Peak resident memory; `--method rdp-optimal`, otherwise defaults except for the check.")
 
     def portrait(self):
         part, rounds = "portrait", 1 if self.options.quick else 5
@@ -323,10 +326,10 @@ class Comparison:
             if width < 6000:
                 seconds = statistics.median(run.seconds for run in ended["protect"])
                 self.limit(part, f"{name}: seconds of protect", seconds, "<= 1.5", seconds <= 1.5)
-        self.note(part, "Hopper's portrait enlarged, JPEG of quality 90, the face a third of the "
-                  f"width; one core (`taskset`, `--jobs 1`), median of {rounds}, all but the last "
-                  "kind of work with `--no-check`. *grain*: noise was added, so that the file has "
-                  "as much detail as a camera's.")
+        self.note(part, "Hopper's portrait enlarged, JPEG of quality 90; the face is a third of the "
+                  f"width. One core (`taskset`, `--jobs 1`), median of {rounds}; every row but the "
+                  "last of each photo with `--no-check`. *grain*: noise was added so that the file "
+                  "has as much detail as a camera's.")
 
     def sizes(self):
         ended, summary, sizes = self.run_all()
@@ -341,14 +344,14 @@ class Comparison:
             "smallest ratio": ratios[0],
             "largest ratio": ratios[-1],
         })
-        self.note("sizes", "Default options; the check, which changes no result, was left out.")
+        self.note("sizes", "`--method rdp-optimal --no-check`, otherwise defaults; the check changes no result.")
 
 
 # Output.
 
 
 def shown(value):
-    """Three digits or more, never an exponent."""
+    """At least three digits, never an exponent."""
     if isinstance(value, float):
         digits = max(0, 2 - math.floor(math.log10(value))) if value > 0 else 2
         return f"{value:,.{digits}f}"
@@ -372,7 +375,9 @@ def show(comparison, about, markdown):
     versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
     if markdown:
         print("# Photos\n")
-        print("Whole runs of the program. The machine is shared, so ratios say more than times.\n")
+        print("Whole runs of `facedp protect`, with `--method rdp-optimal` where no other method is named. The\n"
+              "default method, `steered`, is timed in [steered.md](steered.md). The machine is shared, so ratios\n"
+              "say more than times.\n")
         print(f"`{about['command']}`; {about['machine']}; {versions}\n")
     else:
         print(f"{about['machine']}\n{versions}\n")
@@ -384,7 +389,7 @@ def show(comparison, about, markdown):
         limits = [limit for limit in comparison.limits if limit["part"] == part]
         for limit in limits:
             verdict = "met" if limit["met"] else "NOT met"
-            found = f"{limit['what']}: {shown(limit['found'])}, asked {limit['limit']}: {verdict}"
+            found = f"{limit['what']}: {shown(limit['found'])}, required {limit['limit']}: {verdict}"
             print(f"{'- ' if markdown else ''}{found}")
         if limits:
             print()
@@ -408,11 +413,11 @@ def versions_used(options, parts):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--lfw", type=Path, help="folder of LFW; only portrait does without")
-    parser.add_argument("--parts", default=",".join(NAMES), help="which, with commas [all]")
+    parser.add_argument("--lfw", type=Path, help="folder of LFW; only `portrait` works without it")
+    parser.add_argument("--parts", default=",".join(NAMES), help="parts to run, separated by commas [default: all]")
     parser.add_argument("--deface", default=shutil.which("deface"), help="the program deface")
     parser.add_argument("--program", type=Path, default=PROGRAM, help="the program facedp")
-    parser.add_argument("--jobs", type=int, help="--jobs of facedp [its default]")
+    parser.add_argument("--jobs", type=int, help="--jobs for facedp [default: its own]")
     parser.add_argument("--quick", action="store_true", help="few pictures, one round")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument("--markdown", action="store_true", help="print a page for the docs")
@@ -421,9 +426,9 @@ def main():
     if unknown := set(parts) - set(NAMES):
         parser.error(f"unknown parts {', '.join(sorted(unknown))}; known: {', '.join(NAMES)}")
     if parts != ["portrait"] and not (options.lfw and options.lfw.is_dir()):
-        parser.error("--lfw has to name the folder of LFW")
+        parser.error("--lfw must name the folder of LFW")
     if "deface" in parts and not (options.deface and Path(options.deface).is_file()):
-        parser.error("--deface has to name the program deface (tools/requirements-deface.txt)")
+        parser.error("--deface must name the program deface (tools/requirements-deface.txt)")
     if not options.program.is_file():
         parser.error(f"{options.program} is missing: cargo build --release, or --program")
     options.program = options.program.resolve()

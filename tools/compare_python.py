@@ -274,7 +274,7 @@ def build():
 
 
 def progress(text):
-    """One line that is written over, for somebody who looks at a terminal."""
+    """Overwrites one status line on a terminal."""
     if sys.stderr.isatty():
         print(f"\r{text:60}\r", end="", file=sys.stderr, flush=True)
 
