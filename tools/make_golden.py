@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the golden vectors that crates/facedp/tests/golden.rs compares with.
 
-Everything expected comes from libraries that this project did not write, or (the geometric law)
-from its definition in decimals of 120 digits. Inputs come from fixed seeds.
+All expected values come from third-party libraries, or (the geometric distribution) from the
+definition in decimals of 120 digits. Inputs come from fixed seeds.
 
     pip install -r tools/requirements.txt
     python tools/make_golden.py            # write the files

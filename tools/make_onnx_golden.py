@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the small networks of crates/facedp-onnx/tests, and what ONNX Runtime makes of them.
+"""Writes the small networks of crates/facedp-onnx/tests, and their outputs by ONNX Runtime.
 
-`tiny.onnx` has the layers of face recognisers; the others are networks that are no recognisers.
+`tiny.onnx` has the layers of face recognisers; the others are not recognisers.
 
     pip install -r tools/requirements.txt -r tools/requirements-networks.txt
     python tools/make_onnx_golden.py            # write the files

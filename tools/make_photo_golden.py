@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the pictures in crates/facedp-engine/tests/golden, and photos.json, which describes them.
 
-They are pictures as another program (Pillow) writes them: JPEG, PNG and WebP of many kinds, with
-and without metadata. All show one portrait in the public domain (Grace Hopper, U.S. Navy, from
+The pictures are written by another program (Pillow): JPEG, PNG and WebP of many kinds, with and
+without metadata. All show one portrait in the public domain (Grace Hopper, U.S. Navy, from
 Matplotlib). What Pillow cannot write is written here byte by byte: EXIF with a thumbnail, IPTC, the
 PNG of 16-bit colours, and the beginning of a HEIC file.
 
@@ -13,8 +13,8 @@ and quantization tables read from the bytes of the files, in the order of the fi
     python tools/make_photo_golden.py            # write the files
     python tools/make_photo_golden.py --check    # compare with the files, exit 1 on a difference
 
-The check wants JPEG files equal byte for byte. Compressors of PNG and WebP may differ from machine
-to machine: there the same pixels and the same metadata are enough.
+The check requires JPEG files to be equal byte for byte. PNG and WebP encoders may differ between
+machines: for these formats, equal pixels and equal metadata suffice.
 """
 
 import argparse

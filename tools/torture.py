@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Tries what must hold of `facedp protect` when things go wrong.
+"""Tests `facedp protect` under failures: damaged files, kills, a full disk.
 
     damaged     damaged files and decompression bombs among good pictures
     kill        killed many times and resumed: the same bytes as an undisturbed run
     interrupt   Ctrl-C: only complete files, and resumed to the same bytes
-    disk-full   a disk that fills up; needs root, because it mounts a small tmpfs
-    jobs        the same bytes from one thread and from two
+    disk-full   a disk that fills up; needs root to mount a small tmpfs
+    jobs        the same bytes with one thread and with two
 
     pip install -r tools/requirements.txt
     cargo build --release
     sudo python tools/torture.py
     python tools/torture.py --parts kill,jobs --count 200
 
-All pictures are made here, in a temporary folder, from portraits in the public domain (Grace
-Hopper, U.S. Navy, from Matplotlib; Eileen Collins, NASA, from scikit-image if that is installed).
-Each expectation is a line of its own; the exit code is 1 if one does not hold or cannot be tried.
+All pictures are made in a temporary folder from portraits in the public domain (Grace Hopper, U.S.
+Navy, from Matplotlib; Eileen Collins, NASA, from scikit-image if that is installed). Each
+expectation is printed on its own line; the exit code is 1 if one fails or cannot be tested.
 """
 
 import argparse
@@ -40,12 +40,12 @@ from PIL import Image, ImageEnhance, ImageOps
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "target" / "release" / "facedp"
 FORMATS = {"jpg": "JPEG", "png": "PNG", "webp": "WebP"}
-MEMORY = 400e6  # bytes that no small file may drive the program beyond
-UNFINISHED = ".facedp-"  # how names of temporary files and of the record of a run begin
-PAGE = 4096  # what a tmpfs counts in
+MEMORY = 400e6  # bytes: the limit for any small file
+UNFINISHED = ".facedp-"  # prefix of temporary files and of the record of a run
+PAGE = 4096  # the allocation unit of a tmpfs
 
-# Runs a command for somebody whose own memory must not count: a new process begins with the peak
-# of the one that started it. Writes exit code, seconds, seconds of processors, peak in bytes.
+# Runs a command from a small process: a new process inherits the peak memory of its parent. Writes
+# exit code, wall seconds, CPU seconds, peak memory in bytes.
 MEASURE = """
 import resource, subprocess, sys, time
 start = time.perf_counter()
@@ -60,7 +60,7 @@ Ended = namedtuple("Ended", "code out err seconds busy memory")
 
 
 def measured(command, environment=None):
-    """Runs a command to its end; returns what it said, took and needed."""
+    """Runs a command to its end; returns its output, times and peak memory."""
     with tempfile.NamedTemporaryFile("r") as numbers:
         helper = [sys.executable, "-S", "-E", "-c", MEASURE, numbers.name]
         ran = subprocess.run(
@@ -169,17 +169,17 @@ def frame_header(jpeg):
 
 
 def flip_jpeg(pictures):
-    """One wrong bit in a place where no decoder can do without it."""
+    """One flipped bit where every decoder must notice."""
     picture = vary(pictures.rng, *pictures.portraits[0]).convert("RGB")
     file = encode(pictures.rng, picture, "jpg")
     frame = frame_header(file)
-    # Of the first marker, of the bits a sample, of the number of components.
+    # In the first marker, the bits per sample, or the number of components.
     at, bit = pictures.rng.choice([(1, 3), (frame + 4, 0), (frame + 9, 2)])
     return flipped(file, at, bit)
 
 
 def flip_png(pictures):
-    """One wrong bit somewhere in the compressed samples."""
+    """One flipped bit somewhere in the compressed samples."""
     file = pictures.file("png")
     first = file.index(b"IDAT") + 4
     length = struct.unpack(">I", file[first - 8 : first - 4])[0]
@@ -194,7 +194,7 @@ def lossy_webp(pictures):
 
 
 def flip_webp(pictures):
-    """One wrong bit in the names of the file's parts or in the start code of the frame."""
+    """One flipped bit in a chunk name or in the start code of the frame."""
     file, frame = lossy_webp(pictures)
     at = pictures.rng.choice([0, 8, frame + 3, frame + 4, frame + 5])
     return flipped(file, at, pictures.rng.randrange(6))
@@ -211,7 +211,7 @@ def png(width, height, depth, colour, data):
 
 
 def zeros(count):
-    """So many zero bytes, compressed."""
+    """`count` zero bytes, compressed."""
     work, block = zlib.compressobj(9), bytes(1 << 20)
     parts = [work.compress(block) for _ in range(count >> 20)]
     return b"".join(parts + [work.compress(bytes(count % (1 << 20))), work.flush()])
@@ -236,7 +236,7 @@ made = {}
 
 
 def bomb(width, height, depth, colour, bytes_per_pixel):
-    """A picture of zeros, really compressed; made once, because that takes seconds."""
+    """A picture of zeros, fully compressed; made once, because that takes seconds."""
     key = width, height, depth, colour
     if key not in made:
         made[key] = png(*key, zeros(height * (1 + width * bytes_per_pixel)))
@@ -279,7 +279,7 @@ DAMAGE = [
 
 
 def files(folder):
-    """Paths from the folder of all files below it, hidden ones too."""
+    """Relative paths of all files in a folder, including hidden ones."""
     return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
 
 
@@ -298,7 +298,7 @@ def results(folder):
 
 
 def differences(one, other):
-    """What keeps two runs from being equal, in words; nothing if they are."""
+    """Describes the differences between two runs; empty if they are equal."""
     found = []
     for what, a, b in [("result", one, other), ("receipt", receipts(one), receipts(other))]:
         in_a, in_b = files(a), files(b)
@@ -311,7 +311,7 @@ def differences(one, other):
 
 
 def not_whole(folder, whole):
-    """Results and receipts in a folder that are not as in the undisturbed run."""
+    """Results and receipts in a folder that differ from the undisturbed run."""
     found = []
     for name in sorted(results(folder)):
         try:
@@ -331,7 +331,7 @@ def not_whole(folder, whole):
 
 
 def first(found):
-    """A list in a few words."""
+    """A short summary of a list."""
     if not found:
         return "none"
     return f"{len(found)}: " + ", ".join(map(str, found[:3])) + (", ..." if found[3:] else "")
@@ -341,7 +341,7 @@ def first(found):
 
 
 class Torture:
-    """A program, its temporary folder, and what was found so far."""
+    """A program, its temporary folder, and the findings so far."""
 
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
@@ -361,7 +361,7 @@ class Torture:
             print(text, flush=True)
 
     def note(self, part, name, value, text):
-        """A figure that nothing is expected of."""
+        """Records a figure without an expectation."""
         self.figures.setdefault(part, {})[name] = value
         self.say(f"      {part}: {' '.join(text.split())}")
 
@@ -385,7 +385,7 @@ class Torture:
         return measured(self.command(*arguments, **options), self.environment)
 
     def start(self, *arguments):
-        """Starts a run that somebody else will end."""
+        """Starts a run that the caller will end."""
         return subprocess.Popen(
             self.command(*arguments),
             stdin=subprocess.DEVNULL,
@@ -412,7 +412,7 @@ class Torture:
         return self.whole
 
     def resume(self, part, output):
-        """The last run, which has to end by itself and leave what the undisturbed run left."""
+        """The last run must end by itself and leave what the undisturbed run left."""
         source, whole, _, _ = self.undisturbed()
         ended = self.run(source, output, "--receipt", "--resume")
         self.expect(part, "exit code of the last --resume", 0, ended.code)
@@ -465,7 +465,7 @@ class Torture:
         self.packed_chunks(part, pictures)
 
     def packed_chunks(self, part, pictures):
-        """Good pictures with a bomb in what is not samples: may fail, must stay small."""
+        """Good pictures with a bomb outside the samples: may fail, must need little memory."""
         for name, before in [(b"zTXt", b"Comment\0\0"), (b"iCCP", b"profile\0\0")]:
             kind = f"PNG with a {name.decode()} chunk of a packed gigabyte"
             path = self.folder / f"{name.decode()}.png"
@@ -482,7 +482,7 @@ class Torture:
         source, whole, startup, seconds = self.undisturbed()
         output = self.folder / "killed"
         rng = random.Random(self.options.seed + 2)
-        # Together the shares are less than the whole, so that all kills come before the end.
+        # The shares add up to less than a whole run, so every kill comes before the end.
         share = (seconds - startup) / kills
         counts, leftover, early, broken = [], 0, 0, []
         for number in range(kills):
@@ -594,13 +594,13 @@ PARTS = {
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--parts", default=",".join(PARTS), help="which, with commas [all]")
-    parser.add_argument("--count", type=int, default=1000, help="pictures of a run [1000]")
-    parser.add_argument("--kills", type=int, default=10, help="how often a run is killed [10]")
-    parser.add_argument("--faces", action="store_true", help="look for faces, not --aligned")
-    parser.add_argument("--jobs", type=int, help="--jobs of the program [its default]")
-    parser.add_argument("--seed", type=int, default=1, help="seed of pictures and moments [1]")
-    parser.add_argument("--program", type=Path, default=PROGRAM, help="the program to try")
+    parser.add_argument("--parts", default=",".join(PARTS), help="parts to run, separated by commas [default: all]")
+    parser.add_argument("--count", type=int, default=1000, help="pictures per run [default: 1000]")
+    parser.add_argument("--kills", type=int, default=10, help="number of kills [default: 10]")
+    parser.add_argument("--faces", action="store_true", help="detect faces instead of --aligned")
+    parser.add_argument("--jobs", type=int, help="--jobs for the program [default: its own]")
+    parser.add_argument("--seed", type=int, default=1, help="seed for pictures and kill times [default: 1]")
+    parser.add_argument("--program", type=Path, default=PROGRAM, help="the program to test")
     parser.add_argument("--keep", action="store_true", help="keep the temporary folder")
     parser.add_argument("--json", action="store_true", help="print JSON at the end")
     options = parser.parse_args()
