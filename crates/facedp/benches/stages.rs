@@ -1,5 +1,5 @@
-//! Time of each stage. Quality against budget is measured elsewhere.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+//! The time of each stage. Quality against budget belongs to the evaluation.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 
@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
+use facedp::basis::Basis;
 use facedp::metrics::{psnr, ssim, ssim_wang, variance};
 use facedp::noise::{discrete_laplace, experiment};
-use facedp::{Basis, FeatureModel, Geometric, Plan, Preset, Ranking};
+use facedp::{FeatureModel, Geometric, Plan, Preset, Ranking};
 use support::{FEATURES, SIDE, chips, method, model, plane, training_set};
 
 /// For stages that take up to half a second.
@@ -21,8 +22,8 @@ fn transforms(c: &mut Criterion) {
     let cases = [(haar, 64), (haar, 128), (haar, 256), (haar, 512), (Basis::Dct, 128)];
     for (basis, side) in cases {
         let transform = basis.transform(side, side).unwrap();
-        let mut group = c.benchmark_group(basis.name());
-        // Orthonormal, so values neither grow nor vanish when this is repeated in place.
+        let mut group = c.benchmark_group(basis.kind().to_string());
+        // The transform is orthonormal, so values neither grow nor vanish when it is repeated in place.
         let mut values = plane(&chips(side, 1), side, 0).data().to_vec();
         group.bench_function(BenchmarkId::new("forward", side), |b| {
             b.iter(|| transform.forward(black_box(&mut values)))
@@ -30,7 +31,7 @@ fn transforms(c: &mut Criterion) {
         group.bench_function(BenchmarkId::new("inverse", side), |b| {
             b.iter(|| transform.inverse(black_box(&mut values)))
         });
-        // As many as get noise on average, in the corner where the ranking puts most of them.
+        // The average number of noisy coefficients, in the corner where the ranking puts most of them.
         let corner = side / 4;
         let sparse: Vec<(usize, f64)> = (0..50)
             .map(|i| i * (corner * corner - 1) / 49)

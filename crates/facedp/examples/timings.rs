@@ -1,5 +1,5 @@
 //! Times of the stages that `tools/compare_python.py` compares, as one JSON object of seconds.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../benches/support/mod.rs"]
 mod support;
@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use facedp::basis::Basis;
 use facedp::metrics::{psnr, ssim, ssim_wang, variance};
 use facedp::noise::experiment;
-use facedp::{Basis, FeatureModel, Plan, Plane, Preset};
+use facedp::{FeatureModel, Plan, Plane, Preset};
 use serde_json::{Value, json};
 use support::{FEATURES, SIDE, chips, method, model, plane, training_set};
 
@@ -24,7 +25,7 @@ The first form times all stages, or those named, for about S seconds each; `fit`
 raw grey levels. The second writes what another program needs to do the same work: N chips
 (chips.u8), the model (mean.f64, eigenfaces.f64) and rankings, scales and results (inputs.json).";
 
-/// Stages that need a model, which takes longer to make than most of them.
+/// Stages that need a model. Fitting it takes longer than most of them.
 const WITH_MODEL: [&str; 6] = [
     "plan_uniform",
     "plan_lmgd",
@@ -83,8 +84,8 @@ impl Timer {
         self.wanted.as_ref().is_none_or(|list| list.iter().any(|name| name == stage))
     }
 
-    /// The median over batches of the mean time of a call. Batches of about a millisecond average
-    /// over the random K, and are short enough that a busy machine leaves most of them alone.
+    /// The median over batches of the mean time of a call. Batches of about a millisecond average over
+    /// the random K, and are short enough that a busy machine interrupts few of them.
     fn stage<T>(&mut self, stage: &'static str, mut work: impl FnMut() -> T) {
         if !self.wants(stage) {
             return;
@@ -93,7 +94,7 @@ impl Timer {
         black_box(work());
         let once = start.elapsed();
         let calls = (0.001 / once.as_secs_f64()).clamp(1.0, 1e5) as u32;
-        // The first call warms up, unless it is so long that it has to count.
+        // The first call is a warm-up, unless it is so long that it has to count.
         let mut batches = if once > self.budget { vec![once.as_secs_f64()] } else { Vec::new() };
         while batches.is_empty() || start.elapsed() < self.budget {
             let batch = Instant::now();
@@ -148,7 +149,7 @@ fn time_transforms_and_quality(timer: &mut Timer) {
     let mut values = first.data().to_vec();
     let bases = [("haar_inverse", Basis::Haar { levels: None }), ("dct_inverse", Basis::Dct)];
     for (stage, basis) in bases {
-        // Orthonormal, so values neither grow nor vanish when this is repeated in place.
+        // The transform is orthonormal, so values neither grow nor vanish when it is repeated in place.
         let transform = basis.transform(SIDE, SIDE).unwrap();
         timer.stage(stage, || transform.inverse(black_box(&mut values)));
     }
@@ -189,7 +190,7 @@ fn write_inputs(folder: &Path, count: usize) {
         "lmgd": method(Preset::RdpLmgd).solver,
         "haar": ranked(Preset::Rdp),
         "dct": ranked(Preset::DctDp),
-        // So that the other program can check that it does the same work.
+        // The other program checks with this that it does the same work.
         "results": {
             "plan_uniform": cost(Preset::Rdp),
             "plan_lmgd": cost(Preset::RdpLmgd),

@@ -1,7 +1,7 @@
 //! Budget and cost in x-space, and the step that turns a proposal into noise scales.
 //!
-//! With `x_k = b_k^2 g_k` (the expected noise energy at rank k, halved), `Delta_i` the
-//! sensitivities and `w_ik^2` the squared weights:
+//! `x_k = b_k^2 g_k` is half the expected noise energy at rank k, `Delta_i` are the sensitivities and
+//! `w_ik^2` the squared weights:
 //!
 //! ```text
 //! feature variance (halved)  v_i(x) = sum_k w_ik^2 x_k
@@ -10,20 +10,23 @@
 //! pull of a coefficient      q_k(x) = sum_i Delta_i w_ik^2 v_i^(-3/2) = -2 d eps / d x_k
 //! ```
 //!
-//! The budget is convex in x and `eps(c^2 x) = eps(x) / c`. So a solver only proposes: whatever
-//! it says is rescaled to spend exactly `eps0`, and for the least possible cost `f*`
+//! The budget is convex in x and `eps(c^2 x) = eps(x) / c`. Any proposal of a solver can therefore be
+//! rescaled to spend exactly `eps0`. The least possible cost `f*` is bounded by
 //!
 //! ```text
 //! eps0 / max_k q_k  <=  f*  <=  f(x)        gap = f(x) max_k q_k / eps0 - 1
 //! ```
 
+#[cfg(test)]
+mod tests;
+
 use crate::error::{Error, Result};
 use crate::weights::Weights;
 
-/// What a solver has to satisfy: spend `epsilon` on features of these sensitivities.
+/// The constraint on a solver: spend `epsilon` on features with these sensitivities.
 #[derive(Debug, Clone, Copy)]
-pub struct Problem<'a> {
-    /// Squared weights, one row per coefficient in play.
+pub(crate) struct Problem<'a> {
+    /// One row per coefficient that may get noise.
     pub weights: &'a Weights,
     /// `Delta_i`.
     pub sensitivities: &'a [f64],
@@ -33,38 +36,38 @@ pub struct Problem<'a> {
 
 impl Problem<'_> {
     /// `v_i(x)`, the halved variance of each feature's noise.
-    pub fn variances(&self, x: &[f64]) -> Vec<f64> {
+    pub(crate) fn variances(&self, x: &[f64]) -> Vec<f64> {
         self.weights.variances(x)
     }
 
-    /// `eps(x)` from the variances; infinite where a feature has none.
-    pub fn spent(&self, variances: &[f64]) -> f64 {
+    /// `eps(x)` from the variances; infinite if one of them is 0.
+    pub(crate) fn spent(&self, variances: &[f64]) -> f64 {
         self.sensitivities.iter().zip(variances).map(|(delta, v)| delta / v.sqrt()).sum()
     }
 
-    /// `Delta_i v_i^(-3/2)`: what one unit of feature variance is worth.
-    pub fn worth(&self, variances: &[f64]) -> Vec<f64> {
+    /// `Delta_i v_i^(-3/2)`: the value of one unit of feature variance.
+    pub(crate) fn worth(&self, variances: &[f64]) -> Vec<f64> {
         self.sensitivities.iter().zip(variances).map(|(delta, v)| delta / (v * v.sqrt())).collect()
     }
 
     /// `f` after rescaling x to spend exactly `epsilon`.
-    pub fn cost_at_budget(&self, x: &[f64]) -> f64 {
+    pub(crate) fn cost_at_budget(&self, x: &[f64]) -> f64 {
         let spent = self.spent(&self.variances(x)) / self.epsilon;
         x.iter().sum::<f64>() * spent * spent
     }
 
-    /// How far x, rescaled to the budget, can at most be from the least cost (relative).
-    pub fn gap(&self, x: &[f64]) -> f64 {
+    /// An upper bound on the relative excess over the least cost, of x rescaled to the budget.
+    pub(crate) fn gap(&self, x: &[f64]) -> f64 {
         let variances = self.variances(x);
         let worth = self.worth(&variances);
-        let most = self.weights.pulls(&worth).into_iter().fold(0.0, f64::max);
-        // f q is invariant under scaling but for one factor of the budget.
-        x.iter().sum::<f64>() * most / self.spent(&variances) - 1.0
+        let max = self.weights.pulls(&worth).into_iter().fold(0.0, f64::max);
+        // Scaling x changes f q only by the factor of the budget, which is divided out.
+        x.iter().sum::<f64>() * max / self.spent(&variances) - 1.0
     }
 
-    /// The least cost that any additive noise can have under this accounting:
+    /// A lower bound on the cost of any additive noise under this accounting:
     /// `(sum_i Delta_i^(2/3))^3 / eps0^2`, since `sum_i w_ik^2 <= 1`.
-    pub fn subspace_bound(&self) -> f64 {
+    pub(crate) fn subspace_bound(&self) -> f64 {
         let sum: f64 = self.sensitivities.iter().map(|delta| delta.cbrt().powi(2)).sum();
         sum.powi(3) / (self.epsilon * self.epsilon)
     }
@@ -72,9 +75,9 @@ impl Problem<'_> {
 
 /// Laplace scales by rank that spend a budget exactly.
 ///
-/// Only [`Scales::spend`] makes them, so that no noise can be drawn whose cost in budget is not
-/// accounted for. Scales are whole multiples of a power of two (the grid of the discrete
-/// Laplace sampler), rounded up: the budget spent never exceeds the one given.
+/// `Scales::spend` is the only constructor, so no noise can be drawn whose budget is not accounted
+/// for. Scales are multiples of a power of two, the grid of the discrete Laplace sampler. They are
+/// rounded up, so the budget spent never exceeds the one given.
 #[derive(Debug, Clone)]
 pub struct Scales {
     units: Vec<u64>,
@@ -84,15 +87,15 @@ pub struct Scales {
     cost: f64,
 }
 
-/// Bits that the smallest scale gets on the grid, so that rounding costs next to nothing.
+/// Bits of the smallest scale on the grid: enough to make the cost of rounding negligible.
 const FINE_BITS: i32 = 44;
-/// Bits that the largest scale may take.
-const MOST_BITS: i32 = 60;
+/// Bits of the largest scale.
+const MAX_BITS: i32 = 60;
 
 impl Scales {
-    /// Rescales a proposal `x` (one per row of `problem`, in the order of ranks) to the budget and
-    /// turns it into scales `b_k = sqrt(x_k / g_k)`.
-    pub fn spend(problem: &Problem<'_>, x: &[f64], survivals: &[f64]) -> Result<Self> {
+    /// Rescales a proposal `x` (one value per row of `problem`, in rank order) to the budget and
+    /// converts it to scales `b_k = sqrt(x_k / g_k)`.
+    pub(crate) fn spend(problem: &Problem<'_>, x: &[f64], survivals: &[f64]) -> Result<Self> {
         let ranks = problem.weights.coefficients();
         if x.len() != ranks || survivals.len() < ranks {
             let found = x.len().min(survivals.len());
@@ -105,13 +108,13 @@ impl Scales {
         let factor = problem.spent(&variances) / problem.epsilon;
         let ideal: Vec<f64> =
             x.iter().zip(survivals).map(|(x, g)| factor * (x / g).sqrt()).collect();
-        let most = ideal.iter().copied().fold(0.0, f64::max);
-        let least = ideal.iter().copied().filter(|&b| b > 0.0).fold(f64::INFINITY, f64::min);
-        if !(1e-60..=1e60).contains(&least) || !(1e-60..=1e60).contains(&most) {
-            return Err(Error::ScaleRange);
+        let max = ideal.iter().copied().fold(0.0, f64::max);
+        let min = ideal.iter().copied().filter(|&b| b > 0.0).fold(f64::INFINITY, f64::min);
+        if !(1e-60..=1e60).contains(&min) || !(1e-60..=1e60).contains(&max) {
+            return Err(Error::ScaleRange { epsilon: problem.epsilon });
         }
         let bits = |b: f64| b.log2().floor() as i32;
-        let exponent = (bits(least) - FINE_BITS).max(bits(most) + 1 - MOST_BITS);
+        let exponent = (bits(min) - FINE_BITS).max(bits(max) + 1 - MAX_BITS);
         let grid = 2f64.powi(exponent);
         let units: Vec<u64> = ideal.iter().map(|b| (b / grid).ceil() as u64).collect();
         let energy: Vec<f64> = units

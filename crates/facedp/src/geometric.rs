@@ -11,9 +11,9 @@ use rand_core::CryptoRng;
 
 use crate::error::{Error, Result};
 
-/// Below this chance of being reached, a rank gets no noise: its scale would leave the range of
-/// floating point long before anybody saw a draw of it.
-pub const LEAST_SURVIVAL: f64 = 1e-12;
+/// Ranks that are reached with a lower probability get no noise. Their scales would exceed the range
+/// of floating point, and such a draw practically never happens.
+const MIN_SURVIVAL: f64 = 1e-12;
 
 /// The truncated geometric law.
 ///
@@ -54,16 +54,16 @@ impl Geometric {
         ((k - 1) as f64 * self.log_q).exp() * left
     }
 
-    /// `g_1, g_2, ...` down to the last rank that may get noise ([`LEAST_SURVIVAL`]).
+    /// `g_1, g_2, ...` down to the last rank that can get noise (`g_k >= 1e-12`).
     pub fn survivals(&self) -> Vec<f64> {
         let all = (1..=self.n).map(|k| self.survival(k));
-        all.take_while(|&g| g >= LEAST_SURVIVAL).collect()
+        all.take_while(|&g| g >= MIN_SURVIVAL).collect()
     }
 
     /// Draws `K` by inversion: the largest `k` with `g_k >= u` for `u` uniform on `(0, 1]`.
     ///
-    /// This is floating point with 53 random bits: chances are right to about 1e-16, far finer
-    /// than the accounting needs.
+    /// Computed in floating point from 53 random bits: probabilities are accurate to about 1e-16,
+    /// far better than the accounting needs.
     pub fn sample<R: CryptoRng + ?Sized>(&self, noise: &mut R) -> usize {
         let u = ((noise.next_u64() >> 11) + 1) as f64 * 2f64.powi(-53);
         // g_k >= u  <=>  (1-p)^(k-1) >= 1 + (1-u) tail

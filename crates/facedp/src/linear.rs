@@ -1,6 +1,5 @@
-//! The little dense algebra that is needed outside of training.
+//! Dense linear algebra outside of training.
 
-/// The scalar product.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     // Independent partial sums let the compiler use vector registers.
     let mut lanes = [0.0; 8];
@@ -14,8 +13,8 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     lanes.iter().sum::<f64>() + rest
 }
 
-/// Makes rows of `width` values orthonormal, each keeping its direction as far as those before
-/// it allow (modified Gram-Schmidt). Returns the first row that depends on the others, if any.
+/// Makes rows of `width` values orthonormal by modified Gram-Schmidt. The error is the first row that
+/// depends on earlier ones.
 pub(crate) fn orthonormalise(rows: &mut [f64], width: usize) -> Result<(), usize> {
     for i in 0..rows.len() / width {
         let (before, rest) = rows.split_at_mut(i * width);

@@ -1,12 +1,10 @@
-//! A method: plain data, the same on the command line, in JSON and in receipts.
-
-use std::fmt;
-use std::str::FromStr;
+//! Methods as plain data, the same on the command line, in JSON and in receipts.
 
 use serde::{Deserialize, Serialize};
 
 use crate::basis::Basis;
 use crate::error::{Error, Result};
+use crate::names;
 use crate::rank::Ranking;
 use crate::scale::Solver;
 
@@ -16,13 +14,11 @@ use crate::scale::Solver;
 pub struct Epsilon(f64);
 
 impl Epsilon {
-    /// Checks the value.
     pub fn new(value: f64) -> Result<Self> {
         let good = value.is_finite() && value > 0.0;
         if good { Ok(Self(value)) } else { Err(Error::Epsilon(value)) }
     }
 
-    /// The number.
     pub fn get(self) -> f64 {
         self.0
     }
@@ -42,21 +38,34 @@ impl From<Epsilon> for f64 {
     }
 }
 
-/// Which sensitivities the budget is measured against, and so its unit.
+/// The sensitivities that the budget is measured against. They set its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sensitivity {
-    /// The measured ones divided by their sum: the only scale at which budgets of 0.2 to 1 give
-    /// the paper's picture quality.
+    /// The measured sensitivities divided by their sum: the only scale at which budgets of 0.2 to 1
+    /// give the paper's picture quality.
     Normalised,
-    /// The measured ones, in grey levels.
+    /// The measured sensitivities, in grey levels.
     Measured,
-    /// Widths of the model's public boxes, in grey levels. These methods do not clip features to
-    /// the boxes, so this, too, is accounting and no guarantee.
+    /// The widths of the model's public boxes, in grey levels. The paper's methods do not clip
+    /// features to the boxes, so this too is accounting and not a guarantee.
     Clipped,
 }
 
-/// The six methods that differ only in basis, ranking and scales.
+impl Sensitivity {
+    /// The unit of epsilon in words.
+    pub fn epsilon_unit(self) -> &'static str {
+        match self {
+            Sensitivity::Normalised => {
+                "relative: sensitivities divided by their sum, as in the paper"
+            }
+            Sensitivity::Measured => "against sensitivities measured on the training set",
+            Sensitivity::Clipped => "against the widths of the model's public boxes",
+        }
+    }
+}
+
+/// The paper's methods and ours, which differ only in basis, ranking and scales.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
@@ -75,7 +84,7 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// All six, in the order of the paper's tables, ours last.
+    /// In the order of the paper's tables, ours last.
     pub const ALL: [Preset; 6] = [
         Preset::PixelDp,
         Preset::DctDp,
@@ -85,7 +94,6 @@ impl Preset {
         Preset::RdpOptimal,
     ];
 
-    /// Its parts: basis, ranking and scales.
     pub fn parts(self) -> (Basis, Ranking, Solver) {
         let haar = Basis::Haar { levels: None };
         match self {
@@ -114,76 +122,41 @@ impl Preset {
     }
 }
 
-/// A method with all its parameters.
+/// A preset with all parameters, which may differ from the preset's own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Method {
-    /// The method this one started from.
+    /// Where the parameters come from. It does not affect the noise.
     pub preset: Preset,
-    /// Which coefficients carry the noise.
     pub basis: Basis,
-    /// In which order they get it.
     pub ranking: Ranking,
-    /// How much each gets.
     pub solver: Solver,
-    /// How many features the budget covers, `M_F`.
+    /// The number of features that the budget covers, `M_F`.
     pub features: usize,
     /// The total budget, `eps0`.
     pub epsilon: Epsilon,
     /// The parameter p of the geometric number.
     pub geometric_p: f64,
-    /// What the budget is measured against.
     pub sensitivity: Sensitivity,
 }
 
 impl Method {
-    /// Fails on values out of range and on parts that do not go together.
+    /// Fails if a solver's parameter is out of range, or if ranking and solver do not go together.
     pub fn validate(&self) -> Result<()> {
         self.solver.validate()?;
-        let remedy = match (self.ranking, self.solver) {
+        let reason = match (self.ranking, self.solver) {
             (Ranking::Amplitude, Solver::Lmgd { .. } | Solver::Optimal { .. }) => {
-                "an amplitude ranking is known only once the photo is; \
-                 use ranking `influence`, or the methods pixel-dp, dct-dp, rdp or rdp-na"
+                "the order of amplitudes is known only once the photo is, and these scales are \
+                 chosen before"
             }
             (Ranking::Energy, Solver::Uniform | Solver::Na { .. } | Solver::Lmgd { .. }) => {
-                "only rdp-optimal knows its energies before ranking; use ranking `influence`"
+                "only rdp-optimal knows the energies before it ranks"
             }
             _ => return Ok(()),
         };
         let (ranking, solver) = (self.ranking, self.solver.name());
-        Err(Error::Combination { ranking, solver, remedy })
+        Err(Error::Combination { ranking, solver, reason })
     }
-}
-
-/// Gives an enum of plain names `NAMES`, `Display` and `FromStr`.
-macro_rules! names {
-    ($kind:ident, $what:literal, $($variant:ident = $name:literal $(| $alias:literal)*),+) => {
-        impl $kind {
-            /// The names, as written on the command line, each with other spellings that are read.
-            pub const NAMES: &[(&str, &[&str])] = &[$(($name, &[$($alias),*])),+];
-        }
-
-        impl fmt::Display for $kind {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(match self { $($kind::$variant => $name),+ })
-            }
-        }
-
-        impl FromStr for $kind {
-            type Err = Error;
-
-            fn from_str(name: &str) -> Result<Self> {
-                match name {
-                    $($name $(| $alias)* => Ok($kind::$variant),)+
-                    _ => Err(Error::Name {
-                        kind: $what,
-                        name: name.to_owned(),
-                        known: [$($name),+].join(", "),
-                    }),
-                }
-            }
-        }
-    };
 }
 
 names!(
@@ -196,7 +169,6 @@ names!(
     RdpLmgd = "rdp-lmgd",
     RdpOptimal = "rdp-optimal"
 );
-names!(Ranking, "ranking", Influence = "influence", Amplitude = "amplitude", Energy = "energy");
 names!(
     Sensitivity,
     "sensitivity",

@@ -1,9 +1,9 @@
-//! How alike two pictures are.
+//! Image quality: PSNR, structural similarity and squared error.
 //!
-//! Both structural similarities are reported because libraries differ: `ssim` is scikit-image's
-//! default (7x7 uniform window, sample covariance), `ssim_wang` is Wang et al. 2004 (Gaussian
-//! window of sigma 1.5, 11 taps, population covariance). Both use K1 = 0.01, K2 = 0.03, a range
-//! of 255, and leave out the border that the window does not fill.
+//! There are two structural similarities because libraries differ: `ssim` is scikit-image's default
+//! (7x7 uniform window, sample covariance), `ssim_wang` is Wang et al. 2004 (Gaussian window of sigma
+//! 1.5, 11 taps, population covariance). Both use K1 = 0.01, K2 = 0.03 and a range of 255, and leave
+//! out the border that the window does not fill.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +11,12 @@ use crate::error::{Error, Result};
 use crate::linear::dot;
 use crate::plane::Plane;
 
-/// How much a released picture differs from its original.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Quality {
-    /// Peak signal-to-noise ratio with a peak of 255, in dB; `None` if nothing changed.
+    /// Peak signal-to-noise ratio in dB, with a peak of 255; `None` if nothing changed.
     pub psnr: Option<f64>,
-    /// The same with the released picture's largest value as its peak, as the paper defines it;
-    /// `None` also if that is 0.
+    /// PSNR as the paper defines it: the peak is the released picture's largest value. `None` also if
+    /// that is 0.
     pub psnr_paper: Option<f64>,
     /// Structural similarity, scikit-image's default; `None` for pictures smaller than 7x7.
     pub ssim: Option<f64>,
@@ -28,7 +27,6 @@ pub struct Quality {
 }
 
 impl Quality {
-    /// Compares a released picture with its original.
     pub fn compare(original: &Plane, released: &Plane) -> Result<Self> {
         let variance = variance(original, released)?;
         let mse = variance / original.data().len() as f64;
@@ -85,33 +83,33 @@ const MOMENTS: usize = 5;
 
 fn similarity(a: &Plane, b: &Plane, taps: &[f64], covariance: f64) -> Result<f64> {
     a.require_same_size(b)?;
-    let (width, height, least) = (a.width(), a.height(), taps.len());
-    if width < least || height < least {
-        return Err(Error::TooSmallForSsim { least, width, height });
+    let (width, height, size) = (a.width(), a.height(), taps.len());
+    if width < size || height < size {
+        return Err(Error::TooSmallForSsim { min: size, width, height });
     }
-    let columns = width - least + 1;
-    // The horizontally filtered moments of the last rows, one window high, reused in turn.
-    let mut ring = vec![vec![0.0; MOMENTS * columns]; least];
+    let columns = width - size + 1;
+    // The horizontally filtered moments of the last rows: a ring buffer one window high.
+    let mut ring = vec![vec![0.0; MOMENTS * columns]; size];
     let mut means = vec![0.0; MOMENTS * columns];
     let mut total = 0.0;
     for y in 0..height {
-        filter_row(a.row(y), b.row(y), taps, &mut ring[y % least]);
-        if y + 1 < least {
+        filter_row(a.row(y), b.row(y), taps, &mut ring[y % size]);
+        if y + 1 < size {
             continue;
         }
         means.fill(0.0);
         for (t, tap) in taps.iter().enumerate() {
-            let row = &ring[(y + 1 + t) % least];
+            let row = &ring[(y + 1 + t) % size];
             means.iter_mut().zip(row).for_each(|(mean, value)| *mean += tap * value);
         }
         total += (0..columns)
             .map(|x| local_similarity(std::array::from_fn(|m| means[m * columns + x]), covariance))
             .sum::<f64>();
     }
-    Ok(total / (columns * (height - least + 1)) as f64)
+    Ok(total / (columns * (height - size + 1)) as f64)
 }
 
-/// Weighted sums along a row of the five moments, one after the other in `out`.
+/// Filters the five moments along a row. `out` holds one moment after the other.
 fn filter_row(a: &[f64], b: &[f64], taps: &[f64], out: &mut [f64]) {
     out.fill(0.0);
     let columns = out.len() / MOMENTS;

@@ -5,7 +5,7 @@ use crate::linear::dot;
 
 /// A rectangle of real numbers, row by row: grey levels 0..=255, noise, or coefficients.
 ///
-/// Values are not rounded or clamped here; that happens when a picture is written.
+/// Values are neither rounded nor clamped; that happens when a picture is written.
 ///
 /// ```
 /// use facedp::Plane;
@@ -21,7 +21,7 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// Wraps row-major data.
+    /// `data` is row-major.
     pub fn new(width: usize, height: usize, data: Vec<f64>) -> Result<Self> {
         let expected = width.saturating_mul(height);
         if data.len() != expected {
@@ -30,54 +30,46 @@ impl Plane {
         Ok(Self { width, height, data })
     }
 
-    /// A plane of zeros.
     pub fn zeros(width: usize, height: usize) -> Self {
         Self { width, height, data: vec![0.0; width * height] }
     }
 
-    /// Pixels in a row.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Number of rows.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// All values, row by row.
     pub fn data(&self) -> &[f64] {
         &self.data
     }
 
-    /// All values, row by row, to change.
     pub fn data_mut(&mut self) -> &mut [f64] {
         &mut self.data
     }
 
-    /// One row.
     pub fn row(&self, y: usize) -> &[f64] {
         &self.data[y * self.width..(y + 1) * self.width]
     }
 
-    /// A part of it, `width` by `height` from column `x` and row `y` on. It must lie inside.
+    /// The part of `width` by `height` pixels from column `x` and row `y` on, which must lie inside.
     pub fn crop(&self, x: usize, y: usize, width: usize, height: usize) -> Self {
         let data = (y..y + height).flat_map(|y| &self.row(y)[x..x + width]).copied().collect();
         Self { width, height, data }
     }
 
-    /// Sum of squares: the energy, which every orthonormal basis preserves.
+    /// The sum of squares, which every orthonormal basis preserves.
     pub fn energy(&self) -> f64 {
         dot(&self.data, &self.data)
     }
 
-    /// Fails unless `other` has the same size.
-    pub fn require_same_size(&self, other: &Plane) -> Result<()> {
+    pub(crate) fn require_same_size(&self, other: &Plane) -> Result<()> {
         other.require_size(self.width, self.height)
     }
 
-    /// Fails unless the plane has the given size.
-    pub fn require_size(&self, expected_width: usize, expected_height: usize) -> Result<()> {
+    pub(crate) fn require_size(&self, expected_width: usize, expected_height: usize) -> Result<()> {
         if (self.width, self.height) == (expected_width, expected_height) {
             return Ok(());
         }
@@ -86,7 +78,7 @@ impl Plane {
     }
 
     /// Fails if any value is NaN or infinite.
-    pub fn require_finite(&self) -> Result<()> {
+    pub(crate) fn require_finite(&self) -> Result<()> {
         match self.data.iter().position(|v| !v.is_finite()) {
             Some(index) => Err(Error::NotFinite { index }),
             None => Ok(()),

@@ -1,9 +1,8 @@
 //! Changing the size of a plane.
 //!
-//! A triangle filter with half-pixel centres, widened when shrinking so that nothing aliases:
-//! linear interpolation upwards, an average downwards. It is what Pillow calls `BILINEAR`. It
-//! does not clamp, so noise with its negative values passes unharmed (the `image` crate's
-//! resize cuts floats to 0..=1).
+//! A triangle filter with half-pixel centres, as Pillow's `BILINEAR`: linear interpolation when
+//! enlarging, a weighted average when shrinking, so nothing aliases. Values are not clamped, so noise
+//! keeps its negative values (the `image` crate's resize clamps floats to 0..=1).
 
 use crate::plane::Plane;
 

@@ -1,4 +1,4 @@
-//! How much each coefficient moves each feature.
+//! Weights: the derivative of each feature with respect to each coefficient.
 //!
 //! `w_ik = dF_i/dC_k = (H u_i)_k`: the features are linear in the coefficients, so the weights
 //! are the transform of the eigenfaces. Budget, cost and ranking need only their squares.
@@ -10,14 +10,14 @@ use crate::basis::Transform;
 
 /// Squared weights `w_ik^2`, one contiguous row of `features` values per coefficient `k`.
 #[derive(Debug, Clone)]
-pub struct Weights {
+pub(crate) struct Weights {
     features: usize,
     squared: Vec<f64>,
 }
 
 impl Weights {
-    /// Transforms the first `features` eigenfaces (rows of `pixels` values).
-    pub fn new(
+    /// Transforms the first `features` eigenfaces, which are rows of `pixels` values.
+    pub(crate) fn new(
         eigenfaces: &[f64],
         pixels: usize,
         features: usize,
@@ -36,33 +36,26 @@ impl Weights {
     }
 
     /// The rows of some coefficients, in the order given.
-    pub fn select(&self, coefficients: &[u32]) -> Self {
+    pub(crate) fn select(&self, coefficients: &[u32]) -> Self {
         let squared = coefficients.iter().flat_map(|&k| self.row(k as usize)).copied().collect();
         Self { features: self.features, squared }
     }
 
-    /// Number of features.
-    pub fn features(&self) -> usize {
-        self.features
-    }
-
-    /// Number of coefficients.
-    pub fn coefficients(&self) -> usize {
+    pub(crate) fn coefficients(&self) -> usize {
         self.squared.len() / self.features
     }
 
     /// `w_1k^2, w_2k^2, ...` of one coefficient.
-    pub fn row(&self, k: usize) -> &[f64] {
+    pub(crate) fn row(&self, k: usize) -> &[f64] {
         &self.squared[k * self.features..][..self.features]
     }
 
-    /// All rows.
-    pub fn rows(&self) -> impl Iterator<Item = &[f64]> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &[f64]> {
         self.squared.chunks_exact(self.features)
     }
 
     /// `q_k = sum_i w_ik^2 worth_i` of every coefficient.
-    pub fn pulls(&self, worth: &[f64]) -> Vec<f64> {
+    pub(crate) fn pulls(&self, worth: &[f64]) -> Vec<f64> {
         let mut pulls = vec![0.0; self.coefficients()];
         let (out, worth) = (column_mut(&mut pulls), column(worth));
         matmul(out, Accum::Replace, self.matrix(), worth, 1.0, Par::Seq);
@@ -70,7 +63,7 @@ impl Weights {
     }
 
     /// `v_i = sum_k w_ik^2 x_k` of every feature.
-    pub fn variances(&self, x: &[f64]) -> Vec<f64> {
+    pub(crate) fn variances(&self, x: &[f64]) -> Vec<f64> {
         let mut variances = vec![0.0; self.features];
         let (out, x) = (column_mut(&mut variances), column(x));
         matmul(out, Accum::Replace, self.matrix().transpose(), x, 1.0, Par::Seq);
@@ -82,7 +75,7 @@ impl Weights {
     }
 
     /// The largest squared weight of each feature.
-    pub fn peaks(&self) -> Vec<f64> {
+    pub(crate) fn peaks(&self) -> Vec<f64> {
         let mut peaks = vec![0.0f64; self.features];
         for row in self.rows() {
             peaks.iter_mut().zip(row).for_each(|(peak, &w)| *peak = peak.max(w));

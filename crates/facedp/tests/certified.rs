@@ -1,11 +1,11 @@
 //! `certified` with the shipped model: budgets, distortion, and what each step may see.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::{Arc, LazyLock};
 
-use facedp::certified::{CELLS, Cells};
+use facedp::certified::{CELLS, Cells, CertifiedMethod, CertifiedPlan, Mechanism};
 use facedp::noise::experiment;
-use facedp::{CertifiedMethod, CertifiedPlan, Epsilon, Error, FeatureModel, Mechanism};
+use facedp::{Epsilon, Error, FeatureModel};
 
 static MODEL: LazyLock<Arc<FeatureModel>> = LazyLock::new(|| {
     let bytes = include_bytes!("../../../assets/eigenfaces.safetensors");
@@ -20,10 +20,9 @@ fn plan(epsilon: f64, features: usize, mechanism: Mechanism, shrink: bool) -> Ce
 
 const BOTH: [Mechanism; 2] = [Mechanism::Knorm, Mechanism::Laplace];
 
-/// Budgets are whole numbers of units, so that their sum can be compared exactly: with 0.2 as the
-/// nearest double, and with everything else.
+/// Budgets are integers, so their sum can be compared exactly with epsilon as a double.
 #[test]
-fn budgets_add_up_to_at_most_what_was_given() {
+fn budgets_add_up_to_at_most_epsilon() {
     for epsilon in [1e-4, 0.2, 1.0, 7.3, 64.0, 1e6] {
         for features in [1, 16, 64] {
             for (mechanism, shrink) in BOTH.into_iter().flat_map(|m| [(m, false), (m, true)]) {
@@ -42,7 +41,7 @@ fn budgets_add_up_to_at_most_what_was_given() {
     }
 }
 
-/// `2 (sum Delta^(2/3))^3 / eps0^2`: what additive Laplace noise in the features costs at least.
+/// `2 (sum Delta^(2/3))^3 / eps0^2`: the least cost of additive Laplace noise in the features.
 fn subspace_bound(plan: &CertifiedPlan, epsilon: f64) -> f64 {
     let sum: f64 = plan.grid().widths().iter().map(|w| w.cbrt().powi(2)).sum();
     2.0 * sum.powi(3) / (epsilon * epsilon)
@@ -62,7 +61,7 @@ fn laplace_reaches_the_subspace_bound_and_knorm_falls_below_it() {
     }
 }
 
-/// Noise is drawn at any budget that can be asked for, small or large.
+/// Noise can be drawn at the smallest and largest budgets.
 #[test]
 fn all_budgets_can_be_drawn() {
     for epsilon in [1e-4, 1e3, 1e4, 1e6] {
@@ -78,9 +77,9 @@ fn all_budgets_can_be_drawn() {
     }
 }
 
-/// Noise as drawn against its formula: within three standard errors, each of 2 % at most.
+/// The variance of drawn noise agrees with its formula within three standard errors, each at most 2 %.
 #[test]
-fn distortion_is_what_the_formula_says() {
+fn distortion_agrees_with_its_formula() {
     for (mechanism, features, epsilon) in
         [(Mechanism::Knorm, 16, 0.2), (Mechanism::Knorm, 64, 4.0), (Mechanism::Laplace, 16, 1.0)]
     {
@@ -110,9 +109,9 @@ fn distortion_is_what_the_formula_says() {
     }
 }
 
-/// What is left after shrinking, over faces from the public prior: its formula.
+/// The error after shrinking agrees with its formula, over faces from the public prior.
 #[test]
-fn shrinking_leaves_what_its_formula_says() {
+fn errors_after_shrinking_agree_with_their_formula() {
     let plan = plan(64.0, 16, Mechanism::Knorm, true);
     let spread = |n: usize| {
         let pictures = MODEL.provenance().pictures as f64;
@@ -130,7 +129,7 @@ fn shrinking_leaves_what_its_formula_says() {
         sum += estimate.features().iter().zip(&face).map(|(e, f)| (e - f).powi(2)).sum::<f64>();
     }
     let (mean, formula) = (sum / f64::from(runs), plan.errors().iter().sum::<f64>());
-    // Cutting to the boxes can only help, and at this budget seldom does.
+    // Clipping to the boxes can only help, and seldom does at this budget.
     assert!((0.9 * formula..1.02 * formula).contains(&mean), "{mean} {formula}");
     let prior: f64 = (0..16).map(|n| spread(n).powi(2)).sum();
     assert!(formula < prior, "{formula} {prior}");

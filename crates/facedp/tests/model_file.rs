@@ -1,5 +1,5 @@
-//! Model files: what is fitted is what is read, and nothing else is accepted.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+//! Model files: a fitted model is read back unchanged, and other files are refused.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::HashMap;
 
@@ -36,13 +36,13 @@ fn a_model_survives_its_file() {
             assert!((product - f64::from(u8::from(i == j))).abs() < 1e-12, "{i} {j}: {product}");
         }
     }
-    // Nobody twice: no radii, and still a model.
+    // Nobody has two pictures: a model without radii.
     let file = FeatureModel::fit(&self::set(20, 20), 6, "").unwrap();
     assert!(FeatureModel::from_bytes(&file).unwrap().radii().is_none());
 }
 
 #[test]
-fn what_is_measured_holds_for_the_features_as_read() {
+fn measurements_hold_for_the_features_as_read() {
     let file = FeatureModel::fit(&set(5, 20), 6, "").unwrap();
     let model = FeatureModel::from_bytes(&file).unwrap();
     let mut random = experiment(4, "model file");
@@ -71,7 +71,7 @@ fn what_is_measured_holds_for_the_features_as_read() {
 fn training_sets_that_cannot_work_are_refused() {
     let fit = |set: &TrainingSet, features| FeatureModel::fit(set, features, "").unwrap_err();
     assert_eq!(fit(&set(1, 20), 6), Error::TooFewIdentities(1));
-    let few = Error::TooFewPictures { features: 20, least: 21, pictures: 20 };
+    let few = Error::TooFewPictures { features: 20, min: 21, pictures: 20 };
     assert_eq!(fit(&set(5, 20), 20), few);
     assert!(matches!(fit(&set(5, 20), 0), Error::TooFewPictures { .. }));
     for side in [0, 4, 100, 2048] {
@@ -88,7 +88,7 @@ fn training_sets_that_cannot_work_are_refused() {
 }
 
 #[test]
-fn damage_anywhere_is_noticed() {
+fn damage_anywhere_is_detected() {
     let file = FeatureModel::fit(&set(5, 20), 3, "a").unwrap();
     assert!(FeatureModel::from_bytes(&file).is_ok());
     for position in 0..file.len() {
@@ -102,7 +102,7 @@ fn damage_anywhere_is_noticed() {
 }
 
 #[test]
-fn foreign_files_are_named_as_such() {
+fn foreign_files_are_refused() {
     let zeros = [0u8; 4];
     let views = || vec![("a", TensorView::new(Dtype::F32, vec![1], &zeros).unwrap())];
     let foreign = safetensors::serialize(views(), None).unwrap();
@@ -118,7 +118,7 @@ fn foreign_files_are_named_as_such() {
 }
 
 #[test]
-fn the_shipped_model_is_what_the_docs_say() {
+fn the_shipped_model_agrees_with_the_docs() {
     let bytes = include_bytes!("../../../assets/eigenfaces.safetensors");
     assert!(bytes.len() <= 3_000_000);
     let model = FeatureModel::from_bytes(bytes).unwrap();

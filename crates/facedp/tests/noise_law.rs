@@ -1,8 +1,8 @@
 //! The laws of the noise against their closed forms, with stated false-reject rates.
 //!
-//! Each test rejects a correct sampler with a probability of at most `FALSE_REJECT` (over the
-//! choice of seed; the seeds are fixed, so a test that passes goes on passing).
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+//! Each test rejects a correct sampler with a probability of at most `FALSE_REJECT` over the choice of
+//! seed. Seeds are fixed, so results repeat.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use facedp::Geometric;
 use facedp::noise::{discrete_laplace, experiment, knorm};
@@ -14,7 +14,7 @@ const FALSE_REJECT: f64 = 1e-6;
 /// `Pr[X >= d + 2 sqrt(d c) + 2c] <= e^-c` (Laurent and Massart 2000).
 fn chi_square(draws: &[i128], probability: impl Fn(i128) -> f64) -> (f64, f64) {
     let n = draws.len() as f64;
-    // One bin per value as long as at least 100 are expected there; the two tails are bins too.
+    // One bin for each value with at least 100 expected draws, and one for each tail.
     let reach = (0..).find(|&x| n * probability(x) < 100.0).unwrap() - 1;
     let count = |keep: &dyn Fn(i128) -> bool| draws.iter().filter(|x| keep(**x)).count() as f64;
     let mut bins: Vec<(f64, f64)> =
@@ -40,14 +40,14 @@ fn discrete_laplace_has_its_closed_form_probabilities() {
         let draws: Vec<i128> = (0..300_000).map(|_| discrete_laplace(t, &mut random)).collect();
         let (statistic, critical) = chi_square(&draws, closed_form(t as f64));
         assert!(statistic < critical, "scale {t}: {statistic} against {critical}");
-        // The test must be able to fail: a scale 2 % off does not pass.
+        // The test has power: a scale that is 2 % off fails.
         let (statistic, critical) = chi_square(&draws, closed_form(1.02 * t as f64));
         assert!(statistic > critical, "no power at scale {t}: {statistic} against {critical}");
     }
 }
 
-/// Counts of draws in `m` dimensions against `Pr[z]` of the K-norm law: one bin for each point of which
-/// at least 100 are expected, and one for all others.
+/// Pearson's statistic of draws in `m` dimensions against `Pr[z]` of the K-norm law: one bin for each
+/// point with at least 100 expected draws, and one for all others.
 fn chi_square_of_points(m: usize, lambda: f64, draws: &[Vec<i64>]) -> (f64, f64) {
     let q = (-lambda).exp();
     let shell = |r: i32| f64::from(2 * r + 1).powi(m as i32) - f64::from(2 * r - 1).powi(m as i32);
@@ -67,12 +67,12 @@ fn chi_square_of_points(m: usize, lambda: f64, draws: &[Vec<i64>]) -> (f64, f64)
         }
     }
     let radius = |mut at: usize| {
-        let mut most = 0;
+        let mut largest = 0;
         for _ in 0..m {
-            most = most.max((at as i64 % side as i64 - reach).abs());
+            largest = largest.max((at as i64 % side as i64 - reach).abs());
             at /= side;
         }
-        most
+        largest
     };
     let near: f64 = (0..seen.len()).map(|at| due(radius(at))).sum();
     let cells = seen.iter().enumerate().map(|(at, seen)| (*seen, due(radius(at))));
@@ -90,7 +90,7 @@ fn knorm_noise_has_its_closed_form_probabilities() {
         let lambda = s as f64 / t as f64;
         let (statistic, critical) = chi_square_of_points(m, lambda, &draws);
         assert!(statistic < critical, "{m}, {s}/{t}: {statistic} against {critical}");
-        // A rate 3 % off does not pass.
+        // The test has power: a rate that is 3 % off fails.
         let (statistic, critical) = chi_square_of_points(m, 0.97 * lambda, &draws);
         assert!(statistic > critical, "no power: {m}, {s}/{t}: {statistic} against {critical}");
     }

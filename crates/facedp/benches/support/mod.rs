@@ -1,8 +1,8 @@
-//! What the benchmarks and the `timings` example share: synthetic faces and a model of them.
+//! Synthetic faces and a model of them, for the benchmarks and the `timings` example.
 
 use std::sync::Arc;
 
-use facedp::basis::{Dct, Transform};
+use facedp::basis::Basis;
 use facedp::noise::experiment;
 use facedp::{Epsilon, FeatureModel, Method, Plane, Preset, TrainingSet};
 use rand_core::Rng;
@@ -11,13 +11,13 @@ use rand_core::Rng;
 pub const SIDE: usize = 128;
 pub const FEATURES: usize = 64;
 
-/// Smooth random "faces", one after the other: low-frequency cosines, finer ones weaker, and a
-/// little noise. The first ones are the same whatever the count.
+/// Smooth random "faces", one after the other: low-frequency cosines of decreasing weight and a
+/// little noise. The first faces do not depend on the count.
 pub fn chips(side: usize, count: usize) -> Vec<u8> {
     const FREQUENCIES: usize = 24;
     let mut random = experiment(1, "synthetic faces");
     let mut uniform = || (random.next_u64() >> 11) as f64 * 2f64.powi(-52) - 1.0;
-    let cosines = Dct::new(side, side);
+    let cosines = Basis::Dct.transform(side, side).unwrap();
     let mut chips = Vec::with_capacity(count * side * side);
     for _ in 0..count {
         let mut face = vec![0.0; side * side];
@@ -33,7 +33,6 @@ pub fn chips(side: usize, count: usize) -> Vec<u8> {
     chips
 }
 
-/// One of the chips.
 pub fn plane(chips: &[u8], side: usize, index: usize) -> Plane {
     let chip = &chips[index * side * side..][..side * side];
     Plane::new(side, side, chip.iter().map(|&grey| f64::from(grey)).collect()).unwrap()
@@ -55,7 +54,7 @@ pub fn model() -> Arc<FeatureModel> {
     Arc::new(FeatureModel::from_bytes(&bytes).unwrap())
 }
 
-/// A method with the budget and number of features that everything is measured at.
+/// A method with the budget and the number of features of all measurements.
 pub fn method(preset: Preset) -> Method {
     preset.method(Epsilon::new(0.2).unwrap(), FEATURES)
 }

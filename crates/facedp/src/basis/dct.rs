@@ -1,8 +1,8 @@
 //! The orthonormal two-dimensional DCT-II, as `scipy.fft.dctn(norm="ortho")` defines it.
 //!
 //! `C[u][v] = a_u a_v sum_yx P[y][x] cos(pi u (2y+1) / 2H) cos(pi v (2x+1) / 2W)` with
-//! `a_0 = sqrt(1/n)` and `a_u = sqrt(2/n)` otherwise. The one-dimensional transforms are
-//! `rustdct`'s, which are not normalised and, in the inverse, halve the first value.
+//! `a_0 = sqrt(1/n)` and `a_u = sqrt(2/n)` otherwise. The one-dimensional transforms come from
+//! `rustdct`, which does not normalise and halves the first value in the inverse.
 
 use std::sync::Arc;
 
@@ -12,15 +12,13 @@ use rustdct::{DctPlanner, TransformType2And3};
 
 use super::Transform;
 
-/// A planned two-dimensional DCT-II and its inverse.
-pub struct Dct {
+pub(super) struct Dct {
     rows: Line,
     columns: Line,
 }
 
 impl Dct {
-    /// Plans the transform for planes of one size.
-    pub fn new(width: usize, height: usize) -> Self {
+    pub(super) fn new(width: usize, height: usize) -> Self {
         let mut planner = DctPlanner::new();
         Self { rows: Line::new(width, &mut planner), columns: Line::new(height, &mut planner) }
     }
@@ -52,7 +50,7 @@ impl Line {
         let step = std::f64::consts::PI / (2 * n) as f64;
         let entry = |u: usize, x: usize| {
             let size = (if u == 0 { 1.0 } else { 2.0 } / n as f64).sqrt();
-            // Whole turns taken off first: cosines of small angles are the exact ones.
+            // Reduced to one turn first: cosines of small angles are more accurate.
             size * ((u * (2 * x + 1) % (4 * n)) as f64 * step).cos()
         };
         let basis = (0..n * n).map(|i| entry(i / n, i % n)).collect();
@@ -94,8 +92,8 @@ impl Transform for Dct {
         });
     }
 
-    /// A few coefficients lie in a few rows. Those rows are summed from their cosines, and the
-    /// plane is a thin product of the columns' cosines with them.
+    /// Sums the few rows that hold coefficients from their cosines. The plane is then a thin matrix
+    /// product of the columns' cosines with those rows.
     fn synthesise(&self, sparse: &[(usize, f64)], plane: &mut [f64]) {
         let (width, height) = (self.rows.len(), self.columns.len());
         let mut used: Vec<usize> = sparse.iter().map(|(index, _)| index / width).collect();

@@ -22,13 +22,13 @@
 //! +-----------+-----------+
 //! ```
 //!
-//! The crates tried for this (`osclet`, `omni-wave`, `wavelets`) use other layouts, other
-//! scales or a newer compiler.
+//! Existing crates (`osclet`, `omni-wave`, `wavelets`) use other layouts or scales, or need a newer
+//! compiler.
 
 use super::Transform;
 use crate::error::{Error, Result};
 
-/// A planned multi-level Haar transform of square planes with a power of two as their side.
+/// A planned Haar transform of square planes whose side is a power of two.
 ///
 /// Cost: `4/3` of one pass over the plane each way.
 ///
@@ -46,21 +46,21 @@ pub struct Haar {
 }
 
 impl Haar {
-    /// Plans `levels` levels (`None`: as many as the side can be halved).
+    /// Plans `levels` levels; `None` is the maximum, `log2(side)`.
     pub fn new(width: usize, height: usize, levels: Option<u32>) -> Result<Self> {
         if width != height || !width.is_power_of_two() || width < 2 {
             return Err(Error::HaarShape { width, height });
         }
-        let most = width.trailing_zeros();
-        let levels = levels.unwrap_or(most);
-        if levels == 0 || levels > most {
-            return Err(Error::HaarLevels { side: width, most, levels });
+        let max = width.trailing_zeros();
+        let levels = levels.unwrap_or(max);
+        if levels == 0 || levels > max {
+            return Err(Error::HaarLevels { side: width, max, levels });
         }
         Ok(Self { side: width, levels })
     }
 
-    /// Inverts the top-left `side` square of packed coefficients, `levels` deep, into `plane`,
-    /// whose rows have `stride` values. Quarter-size scratch holds the averages of each level.
+    /// Inverts `levels` levels of a `side x side` square of packed coefficients into `plane`, whose
+    /// rows have `stride` values. Scratch of a quarter of the size holds the averages of each level.
     fn inverse_corner(corner: &[f64], side: usize, levels: u32, plane: &mut [f64], stride: usize) {
         let mut half = side >> levels;
         let mut average: Vec<f64> = Vec::with_capacity(side * side / 4);
@@ -76,8 +76,8 @@ impl Haar {
     }
 }
 
-/// One inverse level: averages (`half` x `half`) and the details around them in `corner`
-/// become a square of twice the side in `out`.
+/// One inverse level: the averages (`half x half`) and their details in `corner` become a square of
+/// twice the side in `out`.
 fn unfold(
     average: &[f64],
     corner: &[f64],
@@ -135,8 +135,8 @@ impl Transform for Haar {
         Self::inverse_corner(&packed, self.side, self.levels, coefficients, self.side);
     }
 
-    /// Only the corner that holds the non-zero coefficients is inverted; finer levels without
-    /// details just repeat each value and halve it.
+    /// Inverts only the corner that holds the non-zero coefficients. At finer levels, without
+    /// details, each value is halved and repeated.
     fn synthesise(&self, sparse: &[(usize, f64)], plane: &mut [f64]) {
         let reach = |&(index, _): &(usize, f64)| (index / self.side).max(index % self.side) + 1;
         let reach = sparse.iter().map(reach).max().unwrap_or(1).next_power_of_two();

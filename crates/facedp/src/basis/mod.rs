@@ -1,31 +1,32 @@
 //! Orthonormal bases of a plane: `C = H P` and back.
 //!
-//! All three are orthonormal, so noise has the same energy in coefficients and in pixels, and
-//! the inverse is the transpose. A transform is planned once for a size and then reused.
+//! All three bases are orthonormal: noise has the same energy in coefficients and in pixels, and
+//! the inverse is the transpose. A transform is planned once per size and then reused.
 
 mod dct;
 mod haar;
 mod pixel;
 
-pub use dct::Dct;
+use dct::Dct;
 pub use haar::Haar;
-pub use pixel::Pixel;
+pub(crate) use pixel::Pixel;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::names;
 
 /// Which basis carries the noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Basis {
-    /// The pixels themselves.
+    /// The identity.
     Pixel,
     /// The orthonormal DCT-II of the whole plane.
     Dct,
     /// The multi-level Haar wavelet transform.
     Haar {
-        /// Number of levels; `None` halves the plane as often as it goes (7 times at 128).
+        /// `None` is the maximum: `log2(side)`, 7 at a side of 128.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         levels: Option<u32>,
     },
@@ -41,12 +42,34 @@ impl Basis {
         })
     }
 
-    /// The name without parameters.
-    pub fn name(self) -> &'static str {
+    pub fn kind(self) -> BasisKind {
         match self {
-            Basis::Pixel => "pixel",
-            Basis::Dct => "dct",
-            Basis::Haar { .. } => "haar",
+            Basis::Pixel => BasisKind::Pixel,
+            Basis::Dct => BasisKind::Dct,
+            Basis::Haar { .. } => BasisKind::Haar,
+        }
+    }
+}
+
+/// A basis without its parameters, for choosing one by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BasisKind {
+    Pixel,
+    Dct,
+    Haar,
+}
+
+names!(BasisKind, "basis", Pixel = "pixel", Dct = "dct", Haar = "haar");
+
+impl BasisKind {
+    /// The basis with its parameters. `None` if `levels` are given for a basis other than Haar.
+    pub fn basis(self, levels: Option<u32>) -> Option<Basis> {
+        match (self, levels) {
+            (BasisKind::Haar, levels) => Some(Basis::Haar { levels }),
+            (BasisKind::Pixel, None) => Some(Basis::Pixel),
+            (BasisKind::Dct, None) => Some(Basis::Dct),
+            (BasisKind::Pixel | BasisKind::Dct, Some(_)) => None,
         }
     }
 }
@@ -61,9 +84,9 @@ pub trait Transform: Send + Sync {
     /// Coefficients to pixels, in place.
     fn inverse(&self, coefficients: &mut [f64]);
 
-    /// The pixels of a vector that is zero but for a few `(index, value)` pairs.
+    /// The inverse of a sparse vector, given as `(index, value)` pairs.
     ///
-    /// `plane` is overwritten. Indices must be distinct and inside the plane.
+    /// Overwrites `plane`. Indices must be distinct and inside the plane.
     fn synthesise(&self, sparse: &[(usize, f64)], plane: &mut [f64]) {
         plane.fill(0.0);
         for &(index, value) in sparse {

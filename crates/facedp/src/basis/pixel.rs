@@ -1,10 +1,9 @@
-//! The identity basis: noise goes straight into pixels.
+//! The identity basis, for planes of any size.
 
 use super::Transform;
 
-/// The identity, for planes of any size.
 #[derive(Debug, Clone, Copy)]
-pub struct Pixel;
+pub(crate) struct Pixel;
 
 impl Transform for Pixel {
     fn forward(&self, _plane: &mut [f64]) {}

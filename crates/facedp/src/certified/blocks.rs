@@ -1,30 +1,30 @@
-//! Which features share noise, and how the budget is split among them.
+//! Blocks: which features share noise, and how the budget is split among them.
 //!
-//! A block of m features with budget eps gets, on each, noise of variance
-//! `(m+1)(m+2)/3 * Delta_i^2 / eps^2`. If nothing is known of features, that sum is the cost; it is
-//! least where budgets are in proportion to the cube roots of `(m+1)(m+2)/3 * sum Delta_i^2`, so the
-//! best blocks have the least sum of cube roots. With a public prior of variance `tau_i^2`, the
-//! cost is what is left after shrinking towards it, `tau^2 v / (tau^2 + v)`, which is not convex in
-//! eps: a feature whose noise would drown it is better given nothing. Both are solved by dynamic
-//! programming over features in the order of their widths.
+//! In a block of m features with budget eps, each feature gets noise of variance
+//! `(m+1)(m+2)/3 * Delta_i^2 / eps^2`. Without a prior, the cost is the sum of these variances. It is
+//! least when budgets are proportional to the cube roots of `(m+1)(m+2)/3 * sum Delta_i^2`, so the
+//! best blocks have the least sum of cube roots. With a public prior of variance `tau_i^2`, the cost
+//! is the error that remains after shrinking, `tau^2 v / (tau^2 + v)`. It is not convex in eps: a
+//! feature that its noise would drown is better left without a budget. Both problems are solved by
+//! dynamic programming over features in the order of their widths.
 
 use std::ops::Range;
 
-/// Features in the order in which they are put into blocks, and what they cost.
+/// Features in the order in which they are put into blocks.
 #[derive(Debug, Clone)]
 pub(super) struct Items {
     /// `Delta_i^2`.
     pub(super) widths: Vec<f64>,
-    /// `tau_i^2`; none if features are not shrunk towards a prior.
+    /// `tau_i^2`; `None` if features are not shrunk.
     pub(super) spreads: Option<Vec<f64>>,
-    /// Features that may share noise.
-    pub(super) most: usize,
+    /// The maximum number of features that share noise.
+    pub(super) max_block: usize,
 }
 
-/// Features that share noise, and their budget.
+/// A block and its budget.
 pub(super) type Share = (Range<usize>, f64);
 
-/// Noise variance of a feature of width 1 in a block of m at a budget of 1.
+/// The noise variance of a feature of width 1 in a block of m features with a budget of 1.
 pub(super) fn variance(m: usize) -> f64 {
     ((m + 1) * (m + 2)) as f64 / 3.0
 }
@@ -34,13 +34,13 @@ impl Items {
         self.widths.len()
     }
 
-    /// The expected squared error of a block; without a budget, that of the prior.
+    /// The expected squared error of a block; with a budget of 0, that of the prior.
     fn cost(&self, block: Range<usize>, epsilon: f64) -> f64 {
         let factor = variance(block.len()) / (epsilon * epsilon);
         let noise = self.widths[block.clone()].iter().map(|width| factor * width);
         match &self.spreads {
             None => noise.sum(),
-            Some(_) if epsilon == 0.0 => self.known(block),
+            Some(_) if epsilon == 0.0 => self.prior_cost(block),
             Some(spreads) => {
                 let spreads = &spreads[block];
                 noise.zip(spreads).map(|(noise, spread)| spread * noise / (spread + noise)).sum()
@@ -48,12 +48,12 @@ impl Items {
         }
     }
 
-    /// What the prior alone costs.
-    fn known(&self, block: Range<usize>) -> f64 {
+    /// The expected squared error of the prior alone.
+    fn prior_cost(&self, block: Range<usize>) -> f64 {
         self.spreads.as_ref().map_or(f64::INFINITY, |spreads| spreads[block].iter().sum())
     }
 
-    /// The expected squared error of all.
+    /// The expected squared error of all features.
     pub(super) fn total(&self, shares: &[Share]) -> f64 {
         let given = shares.iter().map(|(block, epsilon)| self.cost(block.clone(), *epsilon));
         let mut rest = self.spreads.clone().unwrap_or_default();
@@ -62,8 +62,8 @@ impl Items {
         given.sum::<f64>() + rest.iter().sum::<f64>()
     }
 
-    /// The best blocks and budgets found, from public things alone (proofs/composition.md); never worse than
-    /// a budget split equally, or by `Delta^(2/3)`, among single features.
+    /// The best blocks and budgets found, from public values alone (proofs/composition.md). Never worse than
+    /// single features with equal budgets, or with budgets proportional to `Delta^(2/3)`.
     pub(super) fn best(&self, epsilon: f64) -> Vec<Share> {
         let one_by_one = |share: &dyn Fn(usize) -> f64| -> Vec<Share> {
             let sum: f64 = (0..self.len()).map(share).sum();
@@ -81,12 +81,12 @@ impl Items {
         best.unwrap_or_default()
     }
 
-    /// Parts that the budget is cut into.
+    /// The number of parts into which the grid search divides the budget.
     fn units(&self) -> usize {
-        if self.most == 1 { 1024 } else { 256 }
+        if self.max_block == 1 { 1024 } else { 256 }
     }
 
-    /// Moves budget between blocks while that helps.
+    /// Moves budget between blocks as long as the cost falls.
     fn polished(&self, mut shares: Vec<Share>) -> Vec<Share> {
         let whole: f64 = shares.iter().map(|(_, epsilon)| epsilon).sum();
         let cost = |(block, epsilon): &Share| self.cost(block.clone(), *epsilon);
@@ -116,15 +116,15 @@ impl Items {
     }
 }
 
-/// The best blocks where nothing is known of features.
+/// The best blocks and budgets without a prior.
 fn by_cube_roots(items: &Items, epsilon: f64) -> Vec<Share> {
     let count = items.len();
-    // For features up to each: the least sum of cube roots, and where its last block begins.
+    // For the features before each end: the least sum of cube roots, and the start of its last block.
     let mut best = vec![(0.0, 0); count + 1];
     for end in 1..=count {
         let mut sum = 0.0;
         best[end].0 = f64::INFINITY;
-        for start in (end.saturating_sub(items.most)..end).rev() {
+        for start in (end.saturating_sub(items.max_block)..end).rev() {
             sum += items.widths[start];
             let root = (variance(end - start) * sum).cbrt();
             if best[start].0 + root < best[end].0 {
@@ -143,18 +143,18 @@ fn by_cube_roots(items: &Items, epsilon: f64) -> Vec<Share> {
     shares
 }
 
-/// The best blocks and budgets, these on a grid of `units` parts.
+/// The best blocks and budgets, with budgets on a grid of `units` parts.
 fn on_grid(items: &Items, epsilon: f64, units: usize) -> Vec<Share> {
     let borders = borders(items.len());
     let last = borders.len() - 1;
-    // For features up to each border and each number of parts: the least cost, and the last block's
-    // first border and parts.
+    // For the features before each border and each number of parts: the least cost, and the first border
+    // and the parts of the last block.
     let mut best = vec![vec![(0.0, 0, 0); units + 1]; last + 1];
     for end in 1..=last {
         let mut row = vec![(f64::INFINITY, 0, 0); units + 1];
         for start in (0..end).rev() {
             let block = borders[start]..borders[end];
-            if block.len() > items.most {
+            if block.len() > items.max_block {
                 break;
             }
             for part in 0..=units {
@@ -182,7 +182,7 @@ fn on_grid(items: &Items, epsilon: f64, units: usize) -> Vec<Share> {
     shares
 }
 
-/// Where blocks may begin and end: after every feature at first, more coarsely later.
+/// Where blocks may start and end: at every feature at first, at fewer later on.
 fn borders(count: usize) -> Vec<usize> {
     let mut borders = vec![0];
     let mut at = 0;
@@ -197,10 +197,10 @@ fn borders(count: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn items(shrink: bool, most: usize) -> Items {
+    fn items(shrink: bool, max_block: usize) -> Items {
         let widths: Vec<f64> = [4100.0, 3000.0, 1900.0, 700.0].map(|w: f64| w * w).to_vec();
         let spreads = shrink.then(|| [800.0, 400.0, 390.0, 90.0].map(|s: f64| s * s).to_vec());
-        Items { widths, spreads, most }
+        Items { widths, spreads, max_block }
     }
 
     /// All ways to cut `count` features into blocks.
@@ -220,7 +220,7 @@ mod tests {
     }
 
     /// The least cost over all splits of `units` parts among `blocks`.
-    fn least(
+    fn lowest_cost(
         items: &Items,
         blocks: &[Range<usize>],
         epsilon: f64,
@@ -230,7 +230,7 @@ mod tests {
         let Some((first, rest)) = blocks.split_first() else { return 0.0 };
         let each = (0..=units).map(|part| {
             let share = epsilon * part as f64 / all as f64;
-            items.cost(first.clone(), share) + least(items, rest, epsilon, units - part, all)
+            items.cost(first.clone(), share) + lowest_cost(items, rest, epsilon, units - part, all)
         });
         each.fold(f64::INFINITY, f64::min)
     }
@@ -238,27 +238,31 @@ mod tests {
     #[test]
     fn dynamic_programming_finds_what_brute_force_finds() {
         for epsilon in [0.2, 2.0, 20.0, 200.0] {
-            for most in [1, 2, 4] {
-                let items = items(true, most);
-                let allowed = |blocks: &Vec<Range<usize>>| blocks.iter().all(|b| b.len() <= most);
+            for max_block in [1, 2, 4] {
+                let items = items(true, max_block);
+                let allowed =
+                    |blocks: &Vec<Range<usize>>| blocks.iter().all(|b| b.len() <= max_block);
                 let brute = cuts(4).into_iter().filter(allowed);
-                let brute = brute.map(|blocks| least(&items, &blocks, epsilon, 24, 24));
+                let brute = brute.map(|blocks| lowest_cost(&items, &blocks, epsilon, 24, 24));
                 let brute = brute.fold(f64::INFINITY, f64::min);
                 let found = items.total(&on_grid(&items, epsilon, 24));
-                assert!((found / brute - 1.0).abs() < 1e-12, "{epsilon} {most}: {found} {brute}");
+                assert!(
+                    (found / brute - 1.0).abs() < 1e-12,
+                    "{epsilon} {max_block}: {found} {brute}"
+                );
             }
         }
     }
 
     #[test]
     fn cube_roots_are_the_best_split_without_a_prior() {
-        for most in [1, 2, 4] {
-            let items = items(false, most);
+        for max_block in [1, 2, 4] {
+            let items = items(false, max_block);
             let best = items.total(&by_cube_roots(&items, 0.2));
-            let allowed = |blocks: &Vec<Range<usize>>| blocks.iter().all(|b| b.len() <= most);
+            let allowed = |blocks: &Vec<Range<usize>>| blocks.iter().all(|b| b.len() <= max_block);
             for blocks in cuts(4).into_iter().filter(allowed) {
-                let grid = least(&items, &blocks, 0.2, 40, 40);
-                assert!(best <= grid * (1.0 + 1e-12), "{most} {blocks:?}: {best} {grid}");
+                let grid = lowest_cost(&items, &blocks, 0.2, 40, 40);
+                assert!(best <= grid * (1.0 + 1e-12), "{max_block} {blocks:?}: {best} {grid}");
             }
         }
     }
@@ -266,8 +270,8 @@ mod tests {
     #[test]
     fn budgets_add_up_and_no_simple_rule_is_better() {
         for (shrink, epsilon) in [(false, 0.2), (true, 0.2), (true, 4.0), (true, 64.0)] {
-            for most in [1, 4] {
-                let items = items(shrink, most);
+            for max_block in [1, 4] {
+                let items = items(shrink, max_block);
                 let best = items.best(epsilon);
                 let sum: f64 = best.iter().map(|(_, share)| share).sum();
                 assert!(sum <= epsilon * (1.0 + 1e-9), "{sum}");

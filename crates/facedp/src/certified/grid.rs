@@ -1,31 +1,30 @@
-//! Features as whole numbers: the public boxes, cut into equal cells.
+//! Features as integers: the public boxes, divided into equal cells.
 
 use crate::error::{Error, Result};
 use crate::features::FeatureModel;
 
-/// Cells across every box. A power of two, so that borders of cells are exact in floating point.
+/// The number of cells in every box. A power of two, so borders of cells are exact in floating point.
 pub const CELLS: i64 = 1 << 16;
-/// No feature of a picture lies further out.
+/// No feature of a picture exceeds this.
 const FARTHEST: f64 = 1e12;
 
-/// Features of a face, each as the number of a cell; 0 and [`CELLS`] are the ends of its box, and
-/// features outside of it lie beyond. **Private.**
+/// Features of a face as cell numbers. 0 and [`CELLS`] are the ends of the box; features outside the
+/// box have numbers beyond them. **Private.**
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cells(pub(super) Vec<i64>);
 
 impl Cells {
-    /// Cells given by number, for audits and tests.
+    /// For audits and tests; [`Grid::cells`] computes cells from features.
     pub fn new(numbers: Vec<i64>) -> Self {
         Self(numbers)
     }
 
-    /// Their numbers.
     pub fn numbers(&self) -> &[i64] {
         &self.0
     }
 }
 
-/// Where the cells lie.
+/// The positions and widths of the cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
     low: Vec<f64>,
@@ -50,8 +49,8 @@ impl Grid {
         &self.width
     }
 
-    /// The nearest cells of features, wherever they lie. What is not a number counts as the middle. However
-    /// this rounds, cells are whole numbers, and that is all the proof needs (proofs/mechanisms.md).
+    /// The cells nearest to features, inside or outside the boxes. NaN becomes the middle of the box. The
+    /// proof needs only that cells are integers, however they are rounded (proofs/mechanisms.md).
     pub fn cells(&self, features: &[f64]) -> Cells {
         let cell = |(n, feature): (usize, &f64)| match feature.is_nan() {
             true => CELLS / 2,
@@ -63,17 +62,16 @@ impl Grid {
         Cells(features.iter().enumerate().map(cell).collect())
     }
 
-    /// The feature in the middle of a cell.
+    /// The value of a feature in the middle of a cell.
     pub fn value(&self, feature: usize, cell: i64) -> f64 {
         self.low[feature] + cell as f64 * (self.width[feature] / CELLS as f64)
     }
 
-    /// The features in the middle of cells.
+    /// The values of features in the middle of their cells.
     pub fn values(&self, cells: &Cells) -> Vec<f64> {
         cells.0.iter().enumerate().map(|(n, cell)| self.value(n, *cell)).collect()
     }
 
-    /// Cuts a feature to its box.
     pub(super) fn clip(&self, feature: usize, value: f64) -> f64 {
         value.clamp(self.low[feature], self.low[feature] + self.width[feature])
     }

@@ -1,18 +1,19 @@
-//! `certified`: noise on the features themselves, with a guarantee that holds.
+//! `certified`: noise on the features themselves, which is differentially private.
 //!
 //! ```text
-//! split      photo            -> Public, Cells     the photo without its features, and these
+//! split      photo            -> Public, Cells     the photo without its features, and the features
 //! mechanism  Cells, noise     -> Noisy             the only step that sees features
 //! estimate   Noisy            -> Estimate          post-processing
 //! compose    Public, Estimate -> photo             post-processing
 //! ```
 //!
-//! Each step sees what its signature says, which is most of the proof: `Noisy` is eps-differentially
-//! private in the features (`proofs/mechanisms.md`), what follows cannot take that back
-//! (`proofs/post-processing.md`), and nothing is claimed of what `Public` reveals
+//! Each step sees only what its signature says, and that is most of the proof. `Noisy` is
+//! eps-differentially private in the features (`proofs/mechanisms.md`), post-processing cannot undo
+//! that (`proofs/post-processing.md`), and nothing is claimed about what `Public` reveals
 //! (`proofs/public.md`). Splitting and composing need a photo, so they are in `facedp-engine`.
 
 mod blocks;
+mod fingerprint;
 mod grid;
 mod terms;
 
@@ -24,25 +25,28 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::features::FeatureModel;
 use crate::method::Epsilon;
+use crate::names;
 use crate::noise::knorm;
 use blocks::{Items, variance};
 
 pub use grid::{CELLS, Cells, Grid};
 pub use terms::{CertifiedTerms, Name, NamedMethod};
 
-/// Which noise features get.
+/// The noise of the features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mechanism {
-    /// The l-infinity K-norm mechanism, on blocks of features: least noise.
+    /// The l-infinity K-norm mechanism, on blocks of features: the least noise.
     #[default]
     Knorm,
-    /// Independent discrete Laplace noise on each feature: the textbook's.
+    /// Independent discrete Laplace noise on each feature: the textbook mechanism.
     Laplace,
 }
 
+names!(Mechanism, "mechanism", Knorm = "knorm", Laplace = "laplace");
+
 impl Mechanism {
-    /// The name of its noise, for people.
+    /// The name in prose.
     pub fn in_words(self) -> &'static str {
         match self {
             Mechanism::Knorm => "K-norm",
@@ -55,27 +59,26 @@ impl Mechanism {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CertifiedMethod {
-    /// The total budget, `eps0`.
+    /// The total budget, `eps0`, within [`CertifiedMethod::EPSILONS`].
     pub epsilon: Epsilon,
-    /// How many features are noised, `M_F`.
+    /// The number of features that get noise, `M_F`.
     pub features: usize,
-    /// The noise.
     pub mechanism: Mechanism,
-    /// Whether noisy features are shrunk towards what is public of faces.
+    /// Whether noisy features are shrunk towards the mean face, by the public variances.
     pub shrink: bool,
 }
 
 impl CertifiedMethod {
-    /// Budgets that its arithmetic can hold.
+    /// The range of budgets that the arithmetic supports.
     pub const EPSILONS: [f64; 2] = [1e-4, 1e6];
 
-    /// The method as it is used: the least noise, shrunk towards what is public of faces.
+    /// The method with its defaults: K-norm noise, shrunk.
     pub fn new(epsilon: Epsilon, features: usize) -> Self {
         Self { epsilon, features, mechanism: Mechanism::default(), shrink: true }
     }
 }
 
-/// Features that share noise. Their budget is `units * 2^-exponent`, exactly.
+/// Features that share noise. Their budget is exactly `units * 2^-exponent`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     features: Vec<usize>,
@@ -84,23 +87,21 @@ pub struct Block {
 }
 
 impl Block {
-    /// The features.
     pub fn features(&self) -> &[usize] {
         &self.features
     }
 
-    /// The budget in units of `2^-exponent`.
+    /// The budget, in units of `2^-exponent`.
     pub fn units(&self) -> u64 {
         self.units
     }
 
-    /// The budget.
     pub fn epsilon(&self) -> f64 {
         self.units as f64 * 0.5f64.powi(self.exponent as i32)
     }
 }
 
-/// Everything decided from public things. Built once for many photos.
+/// Cells, blocks and budgets, decided from the model and the method alone. Built once for many photos.
 #[derive(Debug, Clone)]
 pub struct CertifiedPlan {
     method: CertifiedMethod,
@@ -108,50 +109,47 @@ pub struct CertifiedPlan {
     grid: Grid,
     blocks: Vec<Block>,
     exponent: u32,
-    /// Variance of each feature's noise; infinite if it gets no budget.
+    /// Variance of each feature's noise; infinite if the feature gets no budget.
     noise: Vec<f64>,
-    /// Variance of each feature over people, which is public.
+    /// Variance of each feature over people. Public.
     spreads: Vec<f64>,
-    /// What is left of each noisy feature after shrinking.
+    /// The factor by which each noisy feature is shrunk.
     kept: Vec<f64>,
-    /// Expected squared error of each feature before it is cut to its box.
+    /// Expected squared error of each feature, before clipping to its box.
     errors: Vec<f64>,
 }
 
-/// Noisy features by number of cell; none where a feature got no budget. **Differentially private in
+/// Noisy features as cell numbers; `None` for a feature without a budget. **Differentially private in
 /// the features, at the plan's budget.**
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Noisy(Vec<Option<i64>>);
 
 impl Noisy {
-    /// The numbers of cells.
     pub fn cells(&self) -> &[Option<i64>] {
         &self.0
     }
 }
 
-/// What features are taken to be, from noisy ones and public knowledge.
+/// Features estimated from noisy ones and public knowledge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Estimate(Vec<f64>);
 
 impl Estimate {
-    /// The features.
     pub fn features(&self) -> &[f64] {
         &self.0
     }
 }
 
-/// The least budget of a block is `2^-LEAST_BITS`, and the most features of one: noise for less, or for more
-/// of them, would not fit a word (proofs/mechanisms.md).
-const LEAST_BITS: u32 = 30;
-const MOST_FEATURES: usize = 4096;
+/// A block has a budget of at least `2^-MIN_BITS` and at most `MAX_FEATURES` features. Beyond that, its
+/// noise would not fit a word (proofs/mechanisms.md).
+const MIN_BITS: u32 = 30;
+const MAX_FEATURES: usize = 4096;
 /// Bits of the total budget.
 const BITS: i32 = 30;
-/// Most bits of the denominator, so that it fits a word together with [`CELLS`].
-const MOST_EXPONENT: i32 = 46;
+/// The maximum of the exponent: the denominator times [`CELLS`] must fit a word.
+const MAX_EXPONENT: i32 = 46;
 
 impl CertifiedPlan {
-    /// Decides cells, blocks and budgets. Sees no photo.
     pub fn new(model: Arc<FeatureModel>, method: CertifiedMethod) -> Result<Self> {
         let (wanted, available) = (method.features, model.features());
         if !(1..=available).contains(&wanted) {
@@ -169,22 +167,22 @@ impl CertifiedPlan {
         let items = Items {
             widths: order.iter().map(|n| grid.widths()[*n].powi(2)).collect(),
             spreads: method.shrink.then(|| order.iter().map(|n| spreads[*n]).collect()),
-            most: match method.mechanism {
+            max_block: match method.mechanism {
                 Mechanism::Knorm => wanted.min(largest_block(epsilon)),
                 Mechanism::Laplace => 1,
             },
         };
-        let exponent = (BITS - epsilon.log2().floor() as i32).clamp(0, MOST_EXPONENT) as u32;
+        let exponent = (BITS - epsilon.log2().floor() as i32).clamp(0, MAX_EXPONENT) as u32;
         let scale = 2f64.powi(exponent as i32);
-        // Rounded down, all of them: what is spent never exceeds what was given (proofs/composition.md).
+        // All budgets are rounded down, so their sum never exceeds epsilon (proofs/composition.md).
         let mut left = (epsilon * scale).floor() as u64;
-        let least = 1u64 << exponent.saturating_sub(LEAST_BITS);
+        let min = 1u64 << exponent.saturating_sub(MIN_BITS);
         let mut blocks = Vec::new();
         for (range, share) in items.best(epsilon) {
             let units = ((share * scale).floor() as u64).min(left);
             left -= units;
             let features = order[range].to_vec();
-            if units >= least {
+            if units >= min {
                 blocks.push(Block { features, units, exponent });
             } else if !method.shrink {
                 return Err(Error::CertifiedEpsilon { given: epsilon, low, high });
@@ -211,10 +209,10 @@ impl CertifiedPlan {
         Ok(Self { method, model, grid, blocks, exponent, noise, spreads, kept, errors })
     }
 
-    /// Draws noisy features: the only step that sees features of a face.
+    /// Draws noisy features. The only step that sees the features of a face.
     ///
-    /// Features are cut to their boxes first, so that those of any two faces differ by [`CELLS`] at
-    /// most; proofs/mechanisms.md goes on from there.
+    /// Features are clipped to their boxes first, so those of any two faces differ by at most
+    /// [`CELLS`]. The proof is in proofs/mechanisms.md.
     pub fn mechanism<R: CryptoRng + ?Sized>(&self, cells: &Cells, noise: &mut R) -> Result<Noisy> {
         let (expected, found) = (self.method.features, cells.0.len());
         if expected != found {
@@ -232,7 +230,7 @@ impl CertifiedPlan {
         Ok(Noisy(noisy))
     }
 
-    /// What features are taken to be. Sees nothing but noisy ones (proofs/post-processing.md).
+    /// Estimates features from noisy ones alone (proofs/post-processing.md).
     pub fn estimate(&self, noisy: &Noisy) -> Estimate {
         let estimate = |(n, cell): (usize, &Option<i64>)| {
             let value = cell.map_or(0.0, |cell| self.kept[n] * self.grid.value(n, cell));
@@ -241,81 +239,64 @@ impl CertifiedPlan {
         Estimate(noisy.0.iter().enumerate().map(estimate).collect())
     }
 
-    /// The method.
     pub fn method(&self) -> &CertifiedMethod {
         &self.method
     }
 
-    /// The model.
     pub fn model(&self) -> &Arc<FeatureModel> {
         &self.model
     }
 
-    /// Where the cells of features lie.
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// Blocks and their budgets.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
-    /// Units of budgets are `2^-exponent`.
+    /// Budgets are multiples of `2^-exponent`.
     pub fn exponent(&self) -> u32 {
         self.exponent
     }
 
-    /// What is spent: at most the method's epsilon.
+    /// The budget spent, at most the method's epsilon.
     pub fn spent(&self) -> f64 {
         self.blocks.iter().map(|b| b.units).sum::<u64>() as f64 * 0.5f64.powi(self.exponent as i32)
     }
 
-    /// Variance of the noise of each feature, in grey levels squared; infinite where a feature is not
-    /// released at all.
+    /// Variance of each feature's noise, in grey levels squared; infinite for a feature that is not
+    /// released.
     pub fn noise(&self) -> &[f64] {
         &self.noise
     }
 
-    /// Variance of each feature over the people that the model was trained on.
+    /// Variance of each feature over the training set.
     pub fn spreads(&self) -> &[f64] {
         &self.spreads
     }
 
-    /// Mean squared error of the chip that is expected of a face from the public prior, before features
-    /// are cut to their boxes.
+    /// Expected mean squared error of the chip, for a face from the public prior and before features are
+    /// clipped to their boxes.
     pub fn expected_mse(&self) -> f64 {
         self.errors.iter().sum::<f64>() / self.model.pixels() as f64
     }
 
-    /// Expected squared error of each feature's estimate for a face from the public prior, before it
-    /// is cut to its box.
+    /// Expected squared error of each feature's estimate, for a face from the public prior and before
+    /// clipping to the box.
     pub fn errors(&self) -> &[f64] {
         &self.errors
     }
-
-    /// Everything that decides the law of its noise, in a line.
-    pub fn name(&self) -> String {
-        let CertifiedMethod { epsilon, features, mechanism, shrink } = self.method;
-        let (epsilon, exponent, model) = (epsilon.get(), self.exponent, self.model.hash());
-        let block = |block: &Block| format!("{:?}: {}", block.features, block.units);
-        let blocks: Vec<String> = self.blocks.iter().map(block).collect();
-        format!(
-            "certified 1: {mechanism:?}, {features} features, epsilon {epsilon:?}, shrink {shrink}, \
-             {CELLS} cells, 2^-{exponent}, {}, model {model}",
-            blocks.join("; ")
-        )
-    }
 }
 
-/// The largest block whose noise is quickly drawn: its radius is `(m + 1) CELLS / epsilon` on average, and
-/// is accepted with a probability of about `e^(-m^2 / 2 radius)`. Only budgets in the hundreds are limited
-/// by it (proofs/mechanisms.md).
+/// The largest block whose noise is fast to draw: the radius is `(m + 1) CELLS / epsilon` on average, and
+/// is accepted with a probability of about `e^(-m^2 / 2 radius)`. The limit matters only for budgets in
+/// the hundreds (proofs/mechanisms.md).
 fn largest_block(epsilon: f64) -> usize {
-    ((2.0 * CELLS as f64 / epsilon) as usize).clamp(1, MOST_FEATURES)
+    ((2.0 * CELLS as f64 / epsilon) as usize).clamp(1, MAX_FEATURES)
 }
 
-/// Variances of features over the people a model was trained on: public.
+/// Variances of features over the training set. Public.
 fn spreads(model: &FeatureModel, features: usize) -> Vec<f64> {
     let pictures = model.provenance().pictures.max(2) as f64;
     model.singular_values()[..features].iter().map(|s| s * s / (pictures - 1.0)).collect()

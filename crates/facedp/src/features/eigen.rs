@@ -1,10 +1,10 @@
 //! The largest eigenvalues of a Gram matrix.
 //!
-//! Only 64 of thousands are wanted, so they are sought in the space of `B, G B, G^2 B, ...` for a
-//! random block B (block Krylov), which takes a fraction of a full decomposition. Where that does
-//! not settle (few pictures, equal eigenvalues), the full decomposition does it. faer's own
-//! partial solver was tried: it is as fast, but panics on small matrices and does not end on
-//! singular ones.
+//! Only 64 of thousands are wanted. A block Krylov method finds them in the space of
+//! `B, G B, G^2 B, ...` for a random block B, at a fraction of the cost of a full decomposition. Where
+//! it does not converge (few pictures, equal eigenvalues), the full decomposition takes over. faer's
+//! own partial solver is as fast, but panics on small matrices and does not terminate on singular
+//! ones.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par, Side};
@@ -13,17 +13,18 @@ use rand_core::Rng;
 use crate::error::{Error, Result};
 use crate::noise::experiment;
 
-/// Directions sought beyond those wanted, so that the last of these settle sooner.
+/// Extra directions, which speed up the convergence of the last ones wanted.
 const SPARE: usize = 16;
-/// Blocks of the Krylov space before the first look at the residuals, and at the most.
+/// Blocks of the Krylov space: the minimum before residuals are checked, and the maximum.
 const BLOCKS: (usize, usize) = (8, 12);
-/// Residuals and skewness allowed, relative.
+/// The relative tolerance of residuals and of orthogonality.
 const PRECISION: f64 = 1e-10;
 
-/// Eigenvalues, falling, and their vectors as columns.
+/// Eigenvalues in descending order, and their vectors as columns.
 pub(super) type Eigen = (Vec<f64>, Mat<f64>);
 
-/// The `count` largest eigenvalues of a matrix given by its lower half. Fills in the upper half.
+/// The `count` largest eigenvalues of a symmetric matrix of which the lower half is given. Fills in the
+/// upper half.
 pub(super) fn largest(gram: &mut Mat<f64>, count: usize) -> Result<Eigen> {
     let n = gram.nrows();
     for column in 1..n {
@@ -36,26 +37,26 @@ pub(super) fn largest(gram: &mut Mat<f64>, count: usize) -> Result<Eigen> {
     found.or_else(|| full(gram.as_ref(), count)).ok_or(Error::Eigen)
 }
 
-/// By decomposing all of the matrix.
+/// The full decomposition.
 fn full(matrix: MatRef<'_, f64>, count: usize) -> Option<Eigen> {
     let eigen = matrix.self_adjoint_eigen(Side::Lower).ok()?;
     let (values, vectors) = (eigen.S(), eigen.U());
-    // faer's eigenvalues rise.
+    // faer sorts eigenvalues in ascending order.
     let last = values.dim() - 1;
     let top = (0..count).map(|i| values[last - i]).collect();
     Some((top, Mat::from_fn(vectors.nrows(), count, |row, i| vectors[(row, last - i)])))
 }
 
-/// In a Krylov space that grows until the residuals vanish; `None` if they do not.
+/// The block Krylov method. The space grows until the residuals vanish; `None` if they do not.
 fn krylov(gram: MatRef<'_, f64>, count: usize) -> Option<Eigen> {
     let (n, width) = (gram.nrows(), count + SPARE);
-    let (least, most) = BLOCKS;
-    // Which random block does not matter; that it is always the same makes fits repeatable.
+    let (min, max) = BLOCKS;
+    // Any random block will do. A fixed one makes fits repeatable.
     let mut random = experiment(0, "eigenfaces");
     let mut block = Mat::from_fn(n, width, |_, _| f64::from(random.next_u32()) - 2f64.powi(31));
-    let (mut basis, mut image) = (Mat::zeros(n, width * most), Mat::zeros(n, width * most));
-    for step in 0..most {
-        // Twice is enough for right angles to rounding.
+    let (mut basis, mut image) = (Mat::zeros(n, width * max), Mat::zeros(n, width * max));
+    for step in 0..max {
+        // Two passes make the block orthogonal up to rounding.
         for _ in 0..2 {
             let before = basis.subcols(0, step * width);
             let along = before.transpose() * &block;
@@ -65,7 +66,7 @@ fn krylov(gram: MatRef<'_, f64>, count: usize) -> Option<Eigen> {
         basis.subcols_mut(step * width, width).copy_from(&block);
         block = gram * block;
         image.subcols_mut(step * width, width).copy_from(&block);
-        if step + 1 < least || step % 2 == 0 {
+        if step + 1 < min || step % 2 == 0 {
             continue;
         }
         let size = (step + 1) * width;
@@ -87,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// A positive matrix with the given falling eigenvalues, in random directions.
+    /// A positive matrix with the given eigenvalues, in random directions.
     fn matrix(values: &[f64]) -> Mat<f64> {
         let n = values.len();
         let mut random = experiment(1, "directions");

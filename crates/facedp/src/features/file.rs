@@ -1,10 +1,10 @@
 //! Model files: safetensors with a version and a checksum.
 //!
-//! Tensors: `mean` f32, `eigenfaces` f16 (scaled to entries of about 1; rounding makes them
-//! slightly skew, so they are made orthonormal again when read), and in f64 `singular_values`,
-//! `sensitivities`, `boxes` and, if anybody had two pictures, `radii`. The header has one
-//! metadata entry, `facedp`: JSON with the format version, where the model comes from, and the
-//! SHA-256 over that and all tensors.
+//! The tensors are `mean` in f32, `eigenfaces` in f16, and in f64 `singular_values`, `sensitivities`,
+//! `boxes` and, if anybody had two pictures, `radii`. Eigenfaces are scaled to entries of about 1;
+//! since rounding makes them slightly skew, they are orthonormalised again when read. The header has
+//! one metadata entry, `facedp`: JSON with the format version, the provenance, and the SHA-256 over
+//! provenance and tensors.
 
 use std::collections::HashMap;
 
@@ -17,12 +17,10 @@ use super::{FeatureModel, Provenance};
 use crate::error::{Error, Result};
 use crate::linear::orthonormalise;
 
-/// The version of the format that this code writes and reads.
-pub const FORMAT_VERSION: u64 = 1;
-/// The metadata entry. One entry only: the order of several is not fixed, and files must be.
+const FORMAT_VERSION: u64 = 1;
+/// The only metadata entry: the order of several would vary, and files must be reproducible.
 const ENTRY: &str = "facedp";
 
-/// What goes into a file.
 pub(super) struct Content {
     pub side: usize,
     pub mean: Vec<f32>,
@@ -41,7 +39,7 @@ struct Header {
     sha256: String,
 }
 
-/// Eigenfaces as a reader has them: rows of f16 made orthonormal.
+/// Orthonormal eigenfaces from their stored f16 rows.
 pub(super) fn restore(stored: &[f16], pixels: usize) -> Result<Vec<f64>> {
     let mut rows: Vec<f64> = stored.iter().map(|&v| f64::from(v)).collect();
     orthonormalise(&mut rows, pixels)
@@ -105,7 +103,7 @@ impl FeatureModel {
             return Err(Error::DamagedModel { expected, found });
         }
 
-        // The checksum only proves that nothing changed: shapes and values are still checked.
+        // The checksum shows only that nothing changed: shapes and values must be checked too.
         let tensor = |name: &str| tensors.tensor(name).map_err(|_| bad(name, "is missing"));
         let (features, side) = match *tensor("eigenfaces")?.shape() {
             [features, height, side] if features > 0 && height == side && side > 0 => {
@@ -177,7 +175,7 @@ fn array<const N: usize>(chunk: &[u8]) -> [u8; N] {
     bytes
 }
 
-/// SHA-256 over provenance and tensors in the order of their names, each field with its length.
+/// SHA-256 over provenance and tensors, in order of their names; each field is preceded by its length.
 fn checksum<'a>(
     provenance: &Provenance,
     tensors: impl Iterator<Item = (&'a str, &'a TensorView<'a>)>,

@@ -1,4 +1,4 @@
-//! Fitting eigenfaces and what is measured on the training set.
+//! Fitting: eigenfaces, and the statistics measured on the training set.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,18 @@ use super::{FeatureModel, Provenance, eigen, file};
 use crate::error::{Error, Result};
 use crate::plane::Plane;
 
-/// Face chips with the person in each.
+/// Face chips, each labelled with a person.
 #[derive(Debug, Clone)]
 pub struct TrainingSet {
     side: usize,
-    /// Chips one after the other. Eight-bit grey levels lose nothing here.
+    /// Chips one after the other. Eight-bit grey levels are exact in f32.
     chips: Vec<f32>,
     people: Vec<usize>,
     names: BTreeMap<String, usize>,
 }
 
 impl TrainingSet {
-    /// An empty set of `side x side` chips.
+    /// An empty set of `side x side` chips; `side` must be a power of two from 8 to 1024.
     pub fn new(side: usize) -> Result<Self> {
         if !(8..=1024).contains(&side) || !side.is_power_of_two() {
             return Err(Error::ChipSide(side));
@@ -30,7 +30,6 @@ impl TrainingSet {
         Ok(Self { side, chips: Vec::new(), people: Vec::new(), names: BTreeMap::new() })
     }
 
-    /// Adds a chip of the named person.
     pub fn push(&mut self, identity: &str, chip: &Plane) -> Result<()> {
         chip.require_size(self.side, self.side)?;
         chip.require_finite()?;
@@ -41,17 +40,16 @@ impl TrainingSet {
         Ok(())
     }
 
-    /// Pictures in the set.
+    /// The number of pictures.
     pub fn len(&self) -> usize {
         self.people.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.people.is_empty()
     }
 
-    /// People in the set.
+    /// The number of people.
     pub fn identities(&self) -> usize {
         self.names.len()
     }
@@ -69,7 +67,7 @@ impl TrainingSet {
         mean
     }
 
-    /// A pictures x `width` block of the centred set, row by row, from column `from` on.
+    /// Columns `from..from + width` of the centred set, row by row; each row is a picture.
     fn centred_block(&self, mean: &[f64], from: usize, width: usize) -> Vec<f64> {
         let mean = &mean[from..from + width];
         let mut block = Vec::with_capacity(self.len() * width);
@@ -80,7 +78,7 @@ impl TrainingSet {
         block
     }
 
-    /// Walks over the centred set in blocks of columns: calls `visit(first column, block)`.
+    /// Calls `visit(first column, block)` for the centred set in blocks of columns.
     fn for_each_block(&self, mean: &[f64], mut visit: impl FnMut(usize, MatRef<'_, f64>)) {
         const WIDTH: usize = 1024;
         for from in (0..self.pixels()).step_by(WIDTH) {
@@ -91,27 +89,26 @@ impl TrainingSet {
     }
 }
 
-/// The result of principal component analysis, before anything is rounded for storage.
+/// The result of principal component analysis, before rounding for storage.
 #[derive(Debug, Clone)]
-pub struct PrincipalComponents {
-    /// The mean chip.
-    pub mean: Vec<f64>,
-    /// Orthonormal components one after the other, most important first, each with its largest
-    /// entry (by size) positive.
-    pub components: Vec<f64>,
-    /// Singular values of the centred set, falling.
-    pub singular_values: Vec<f64>,
+pub(super) struct PrincipalComponents {
+    pub(super) mean: Vec<f64>,
+    /// Orthonormal components, one after the other, in descending order of variance. The entry of
+    /// largest absolute value in each is positive.
+    pub(super) components: Vec<f64>,
+    /// Singular values of the centred set, in descending order.
+    pub(super) singular_values: Vec<f64>,
 }
 
 /// Principal components through the Gram matrix of the pictures, in f64.
 ///
-/// For n pictures of M pixels: `X X^T` (n^2 M / 2 multiplications), its largest eigenvalues, then
-/// `U = X^T V / s`.
-pub fn principal_components(set: &TrainingSet, features: usize) -> Result<PrincipalComponents> {
+/// For n pictures of M pixels: `X X^T` (n^2 M / 2 multiplications), its largest eigenvalues `s^2` with
+/// vectors `V`, then `U = X^T V / s`.
+fn principal_components(set: &TrainingSet, features: usize) -> Result<PrincipalComponents> {
     let (n, pixels) = (set.len(), set.pixels());
     if features == 0 || n <= features {
-        let least = features + 1;
-        return Err(Error::TooFewPictures { features, least, pictures: n });
+        let min = features + 1;
+        return Err(Error::TooFewPictures { features, min, pictures: n });
     }
     let mean = set.mean();
     let mut gram = Mat::<f64>::zeros(n, n);
@@ -129,7 +126,7 @@ pub fn principal_components(set: &TrainingSet, features: usize) -> Result<Princi
         );
     });
     let (values, vectors) = eigen::largest(&mut gram, features)?;
-    // Those within rounding of zero are not directions of the pictures.
+    // Eigenvalues within rounding error of zero are not directions of the pictures.
     let negligible = values[0].max(0.0) * n as f64 * f64::EPSILON;
     let rank = values.iter().filter(|&&value| value > negligible).count();
     if rank < features {
@@ -159,9 +156,8 @@ pub fn principal_components(set: &TrainingSet, features: usize) -> Result<Princi
 impl FeatureModel {
     /// Fits a model and returns it as the bytes of a model file.
     ///
-    /// What is measured (sensitivities, boxes, radii) is measured with the eigenfaces as a
-    /// reader will have them, after rounding to f16, so [`FeatureModel::from_bytes`] gives
-    /// exactly the model that was measured.
+    /// Sensitivities, boxes and radii are measured with the eigenfaces after rounding to f16, as
+    /// [`FeatureModel::from_bytes`] restores them.
     pub fn fit(set: &TrainingSet, features: usize, source: &str) -> Result<Vec<u8>> {
         if set.identities() < 2 {
             return Err(Error::TooFewIdentities(set.identities()));
@@ -169,7 +165,7 @@ impl FeatureModel {
         let found = principal_components(set, features)?;
         let pixels = set.pixels();
         let mean: Vec<f32> = found.mean.iter().map(|&m| m as f32).collect();
-        // Entries of a unit vector are about 1/side: bring them to about 1, where f16 is finest.
+        // Entries of a unit vector are about 1/side. Scaled to about 1, f16 keeps its full precision.
         let stored: Vec<f16> =
             found.components.iter().map(|&c| f16::from_f64(c * set.side as f64)).collect();
         let eigenfaces = file::restore(&stored, pixels)?;
@@ -213,7 +209,7 @@ fn project_all(set: &TrainingSet, mean: &[f32], eigenfaces: &[f64]) -> Vec<f64> 
     projected
 }
 
-/// Smallest and largest value of each person.
+/// The smallest and largest value of each person.
 fn ranges(feature: &[f64], people: &[usize]) -> BTreeMap<usize, (f64, f64)> {
     let mut ranges = BTreeMap::new();
     for (&value, &person) in feature.iter().zip(people) {
@@ -226,19 +222,19 @@ fn ranges(feature: &[f64], people: &[usize]) -> BTreeMap<usize, (f64, f64)> {
 /// The largest difference between two pictures of different people.
 fn between_people(feature: &[f64], people: &[usize]) -> f64 {
     let mut widest = 0.0f64;
-    // The extremes of those seen so far against each newcomer.
+    // Compare the extremes of all people so far with each new person.
     let mut seen: Option<(f64, f64)> = None;
     for (low, high) in ranges(feature, people).into_values() {
-        if let Some((least, most)) = seen {
-            widest = widest.max(high - least).max(most - low);
+        if let Some((lowest, highest)) = seen {
+            widest = widest.max(high - lowest).max(highest - low);
         }
         seen = Some(seen.map_or((low, high), |(l, h)| (l.min(low), h.max(high))));
     }
     widest
 }
 
-/// The largest difference between two pictures of one person, and a billionth more, so that
-/// rounding does not exclude the pair that set it.
+/// The largest difference between two pictures of one person, times `1 + 1e-9`, so that rounding does
+/// not exclude the pair that sets it.
 fn within_people(feature: &[f64], people: &[usize]) -> f64 {
     let widest = ranges(feature, people).values().map(|(low, high)| high - low).fold(0.0, f64::max);
     widest * (1.0 + 1e-9)
@@ -254,7 +250,59 @@ fn quantile_box(feature: &[f64]) -> [f64; 2] {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use serde::Deserialize;
+
     use super::*;
+
+    /// Fails if a difference exceeds 1e-9 of the largest expected value.
+    fn assert_close(what: &str, found: &[f64], expected: &[f64]) {
+        assert_eq!(found.len(), expected.len(), "{what}");
+        let largest = expected.iter().fold(0.0f64, |max, v| max.max(v.abs()));
+        assert!(largest > 0.0, "{what}: nothing to compare with");
+        for (i, (f, e)) in found.iter().zip(expected).enumerate() {
+            // Not `>`: NaN must fail too.
+            assert!((f - e).abs() <= 1e-9 * largest, "{what}: {f} instead of {e} at {i}");
+        }
+    }
+
+    #[test]
+    fn eigenfaces_are_those_of_scikit_learn() {
+        #[derive(Deserialize)]
+        struct File {
+            cases: [Case; 1],
+        }
+        #[derive(Deserialize)]
+        struct Case {
+            side: usize,
+            pictures: Vec<Vec<f64>>,
+            mean: Vec<f64>,
+            singular_values: Vec<f64>,
+            components: Vec<Vec<f64>>,
+        }
+        let file = include_str!("../../tests/golden/eigenfaces.json");
+        let File { cases: [case] } = serde_json::from_str(file).unwrap();
+        assert_eq!((case.side, case.pictures.len(), case.components.len()), (16, 24, 6));
+        let mut set = TrainingSet::new(case.side).unwrap();
+        for (n, picture) in case.pictures.into_iter().enumerate() {
+            let chip = Plane::new(case.side, case.side, picture).unwrap();
+            set.push(&format!("person {n}"), &chip).unwrap();
+        }
+        let found = principal_components(&set, case.components.len()).unwrap();
+        assert_close("mean", &found.mean, &case.mean);
+        assert_close("singular values", &found.singular_values, &case.singular_values);
+        let faces: Vec<&[f64]> = found.components.chunks_exact(case.side * case.side).collect();
+        assert_eq!(faces.len(), case.components.len());
+        for (i, (face, expected)) in faces.iter().zip(&case.components).enumerate() {
+            // The sign of a component is a convention, and ours differs from scikit-learn's.
+            let along: f64 = face.iter().zip(expected).map(|(f, e)| f * e).sum();
+            let expected: Vec<f64> = expected.iter().map(|e| e * along.signum()).collect();
+            assert_close(&format!("component {i}"), face, &expected);
+            let (min, max) = face.iter().fold((0.0f64, 0.0f64), |(l, m), &v| (l.min(v), m.max(v)));
+            assert!(max >= -min, "component {i} has a negative largest entry");
+        }
+    }
 
     #[test]
     fn differences_between_and_within_people() {

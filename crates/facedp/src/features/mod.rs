@@ -1,15 +1,14 @@
 //! Facial features: projections of a face onto eigenfaces.
 //!
-//! `F = U^T (P - mu)` with `mu` the mean face and `U` the eigenfaces, orthonormal columns found
-//! by principal component analysis of a training set. All numbers are grey levels of a
-//! `side x side` luma chip.
+//! `F = U^T (P - mu)` with `mu` the mean face and `U` the eigenfaces: orthonormal columns from the
+//! principal component analysis of a training set. Values are grey levels of a `side x side` luma
+//! chip.
 
 mod eigen;
 mod file;
 mod fit;
 
-pub use file::FORMAT_VERSION;
-pub use fit::{PrincipalComponents, TrainingSet, principal_components};
+pub use fit::TrainingSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +16,7 @@ use crate::error::Result;
 use crate::linear::dot;
 use crate::plane::Plane;
 
-/// A public model of faces: what a feature is, and how far features of people lie apart.
+/// A public model of faces: the eigenfaces, and statistics of the features of the training set.
 #[derive(Debug, Clone)]
 pub struct FeatureModel {
     side: usize,
@@ -31,14 +30,11 @@ pub struct FeatureModel {
     hash: String,
 }
 
-/// Where a model comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// What it was trained on, in the words of whoever trained it.
+    /// The training set, as described by whoever trained the model.
     pub source: String,
-    /// Pictures used.
     pub pictures: usize,
-    /// People in them.
     pub identities: usize,
 }
 
@@ -63,7 +59,7 @@ impl FeatureModel {
         &self.mean
     }
 
-    /// The eigenfaces one after the other, most important first; orthonormal.
+    /// The orthonormal eigenfaces, one after the other, in descending order of variance.
     pub fn eigenfaces(&self) -> &[f64] {
         &self.eigenfaces
     }
@@ -79,20 +75,19 @@ impl FeatureModel {
         &self.sensitivities
     }
 
-    /// A public interval for each feature that holds most faces: the 0.5 % and 99.5 % quantiles
+    /// A public interval for each feature that contains most faces: the 0.5 % and 99.5 % quantiles
     /// of the training set, rounded outwards to whole grey levels.
     pub fn boxes(&self) -> &[[f64; 2]] {
         &self.boxes
     }
 
-    /// The matching radii of the paper's eq. 3.1: the largest difference of each feature between
-    /// two training pictures of one person, so that before any noise every such pair matches,
-    /// as the paper assumes. `None` if nobody had two pictures.
+    /// The matching radii of the paper's eq. 3.1: the largest difference of each feature between two
+    /// training pictures of one person. Before any noise every such pair matches, as the paper
+    /// assumes. `None` if nobody had two pictures.
     pub fn radii(&self) -> Option<&[f64]> {
         self.radii.as_deref()
     }
 
-    /// Where the model comes from.
     pub fn provenance(&self) -> &Provenance {
         &self.provenance
     }

@@ -1,20 +1,20 @@
 //! Exact noise of the l-infinity K-norm mechanism (Hardt and Talwar, "On the Geometry of
-//! Differential Privacy", 2010), on whole numbers.
+//! Differential Privacy", 2010), on integers.
 //!
-//! `Pr[z]` is proportional to `e^(-|z| s/t)` on `Z^m`, with `|z|` the largest of the `|z_i|`. It is
-//! drawn as a cube and a point in it: with `q = e^(-s/t)`, a radius `r` of weight `q^r (2r+1)^m` and
-//! `z` uniform on the `(2r+1)^m` points of the cube of that radius give `z` the weight
-//! `sum over r >= |z| of q^r`, which is `q^|z|` up to a constant. For the radius, `m + 1` geometric
-//! numbers add up to weight `q^r (r+1)...(r+m)/m!`, and are accepted with probability
-//! `prod over j = 1..m of (2r+1) / (2(r+j))`. Whole numbers only, so the law is exact: proofs/mechanisms.md
-//! shows each step.
+//! `Pr[z]` is proportional to `e^(-|z| s/t)` on `Z^m`, with `|z|` the largest of the `|z_i|`. The
+//! sampler draws a cube, then a point in it. With `q = e^(-s/t)`, a radius `r` of weight
+//! `q^r (2r+1)^m` and `z` uniform on the `(2r+1)^m` points of the cube of that radius give `z` the
+//! weight `sum over r >= |z| of q^r`, which is `q^|z|` up to a constant. The radius is the sum of
+//! `m + 1` geometric numbers, of weight `q^r (r+1)...(r+m)/m!`, accepted with probability
+//! `prod over j = 1..m of (2r+1) / (2(r+j))`. All numbers are integers, so the law is exact;
+//! proofs/mechanisms.md shows each step.
 
 use rand_core::CryptoRng;
 
 use super::laplace::{accept_exp, below};
 
-/// Draws noise in `m` dimensions; one dimension is the discrete Laplace law of scale `t/s`. `s` and
-/// `t` must not be 0, and the radius, `(m + 1) t / s` on average, must stay far below `2^62`.
+/// Draws noise in `m` dimensions. In one dimension the law is discrete Laplace of scale `t/s`. `s` and
+/// `t` must not be 0, and the mean radius, `(m + 1) t / s`, must stay far below `2^62`.
 pub fn knorm<R: CryptoRng + ?Sized>(m: usize, s: u64, t: u64, noise: &mut R) -> Vec<i64> {
     let radius = loop {
         let radius = (0..=m).map(|_| geometric(s, t, noise)).sum::<u64>();

@@ -1,7 +1,7 @@
-//! Noise, and where its randomness comes from.
+//! Noise samplers and the generators they draw from.
 //!
-//! Nothing here reaches for randomness by itself: every draw takes a cryptographic generator
-//! from the caller.
+//! Nothing here has access to randomness of its own: the caller passes a cryptographic generator to
+//! every draw.
 
 mod knorm;
 mod laplace;

@@ -1,4 +1,4 @@
-//! Generators, with what a receipt has to say of them.
+//! Generators that know where their randomness comes from.
 
 use std::convert::Infallible;
 
@@ -11,16 +11,16 @@ use sha2::{Digest, Sha256};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Randomness {
-    /// A generator seeded from the operating system's entropy, which nobody can repeat.
+    /// A generator seeded from the operating system's entropy. Nobody can repeat it.
     System,
-    /// A secret key and the photo: whoever has the key can repeat it, nobody else.
+    /// A secret key and the photo. Only those who have the key can repeat it.
     Keyed,
-    /// A seed that somebody else can know: repeatable, and worth nothing as protection.
+    /// A seed that others may know. Anybody can repeat it, so it protects nothing.
     Experiment,
 }
 
-/// A cryptographic generator that knows where its randomness comes from, so that a release made
-/// with it cannot claim more than is true.
+/// A cryptographic generator with the origin of its randomness, so that a release cannot claim more
+/// than is true.
 #[derive(Debug)]
 pub struct Source<R> {
     generator: R,
@@ -33,15 +33,14 @@ impl<R: CryptoRng> Source<R> {
         Self { generator, randomness: Randomness::System }
     }
 
-    /// Where the randomness comes from.
     pub fn randomness(&self) -> Randomness {
         self.randomness
     }
 }
 
-/// The repeatable generator of one item of an experiment.
+/// A repeatable generator for one item of an experiment.
 ///
-/// Items with different labels get independent streams, whatever order they are made in.
+/// Each label has an independent stream, so the order of items does not matter.
 pub fn experiment(seed: u64, label: &str) -> Source<ChaCha20Rng> {
     let mut hash = Sha256::new();
     hash.update(b"facedp experiment");
@@ -51,12 +50,12 @@ pub fn experiment(seed: u64, label: &str) -> Source<ChaCha20Rng> {
     Source { generator, randomness: Randomness::Experiment }
 }
 
-/// The generator of one item under a secret key: keyed BLAKE3 of everything that tells the item
-/// apart, as the seed of ChaCha20.
+/// The generator of one item under a secret key: ChaCha20, seeded with the keyed BLAKE3 hash of the
+/// item's context.
 ///
-/// The same key and context give the same noise, so that protecting a photo again shows nothing new
-/// to somebody who would average; without the key the noise cannot be told from fresh one. The
-/// caller makes contexts of different items differ (proofs/repeated.md).
+/// The same key and context give the same noise, so averaging several releases of one photo gains
+/// nothing. Without the key, the noise is indistinguishable from fresh noise. The caller must give
+/// different items different contexts (proofs/repeated.md).
 pub fn keyed(key: &[u8; 32], context: &[u8]) -> Source<ChaCha20Rng> {
     let seed = blake3::Hasher::new_keyed(key).update(b"facedp noise 1").update(context).finalize();
     let generator = ChaCha20Rng::from_seed(*seed.as_bytes());

@@ -1,17 +1,20 @@
-//! The pipeline: plan in public, execute in private.
+//! The pipeline: planning is public, execution is private.
 //!
 //! ```text
-//! model, method --Plan::new--> ranking + scales        no photo anywhere
-//! chip, noise   --protect----> K, sparse noise, plane  the only place that sees a photo
+//! model, method --Plan::new--> ranking + scales        sees no photo
+//! chip, noise   --protect----> K, sparse noise, plane  the only step that sees a photo
 //! ```
 //!
-//! Everything is linear, so the photo is never transformed: the noise is drawn on the ranked
-//! coefficients, brought to pixels by one sparse inverse transform, and added. Only the
-//! amplitude ranking reads the photo's coefficients, and for it nothing is claimed.
+//! Everything is linear, so the photo is never transformed: noise is drawn on the ranked
+//! coefficients, turned into pixels by one sparse inverse transform, and added. Only the amplitude
+//! ranking reads the photo's coefficients, and nothing is claimed for it.
 
+mod fingerprint;
 mod release;
 mod report;
 mod sampler;
+#[cfg(test)]
+mod tests;
 
 pub use release::Release;
 pub use report::PlanReport;
@@ -22,7 +25,7 @@ use std::sync::Arc;
 
 use rand_core::CryptoRng;
 
-use crate::basis::{Basis, Transform};
+use crate::basis::Transform;
 use crate::budget::{Problem, Scales};
 use crate::error::{Error, Result};
 use crate::features::FeatureModel;
@@ -35,7 +38,7 @@ use crate::receipt::{Claim, Terms};
 use crate::scale::{Proposal, Solver, lmgd, na, optimal, uniform};
 use crate::weights::Weights;
 
-/// Everything decided from public things: model, method and budget. Built once for many photos.
+/// Ranking and scales, decided from the model and the method alone. Built once for many photos.
 pub struct Plan {
     method: Method,
     model: Arc<FeatureModel>,
@@ -47,7 +50,7 @@ pub struct Plan {
     terms: Arc<Terms>,
 }
 
-/// How noise is spread over coefficients: known in public, or only once the photo is.
+/// The distribution of noise over coefficients: public, or known only once the photo is.
 enum Spread {
     Public(Ranked),
     ByAmplitude { weights: Weights, survivals: Vec<f64> },
@@ -61,7 +64,6 @@ struct Ranked {
 }
 
 impl Plan {
-    /// Decides ranking and scales. Sees no photo.
     pub fn new(model: Arc<FeatureModel>, method: Method) -> Result<Self> {
         method.validate()?;
         let (wanted, available) = (method.features, model.features());
@@ -95,7 +97,7 @@ impl Plan {
             }
         };
         let claim = match spread {
-            // No more than that: proofs/paper.md.
+            // proofs/paper.md shows why not more.
             Spread::Public(_) => Claim::PaperAccounting,
             Spread::ByAmplitude { .. } => Claim::None,
         };
@@ -103,8 +105,8 @@ impl Plan {
         Ok(Self { method, model, transform, law, sensitivities, spread, report, terms })
     }
 
-    /// Draws noise and adds it to a chip of the model's size (grey levels 0..=255). The result
-    /// is not rounded or clamped.
+    /// Draws noise and adds it to a chip of the model's size (grey levels 0..=255). The result is
+    /// neither rounded nor clamped.
     pub fn protect<R: CryptoRng>(&self, chip: &Plane, noise: &mut Source<R>) -> Result<Release> {
         let sampler = self.sampler(chip)?;
         let (geometric_number, sparse) = sampler.draw(noise);
@@ -126,7 +128,7 @@ impl Plan {
         })
     }
 
-    /// What draws the noise of a chip. It depends on the chip only if the ranking does.
+    /// The sampler of a chip's noise. It depends on the chip only if the ranking does.
     pub fn sampler(&self, chip: &Plane) -> Result<Sampler<'_>> {
         chip.require_size(self.model.side(), self.model.side())?;
         let ranked = match &self.spread {
@@ -138,7 +140,7 @@ impl Plan {
         Ok(Sampler { plan: self, ranked })
     }
 
-    /// Ranks by amplitude and scales to the budget, inside the private part.
+    /// Ranks by amplitude and scales to the budget. Private: it reads the photo.
     fn rank_photo(&self, chip: &Plane, weights: &Weights, survivals: &[f64]) -> Result<Ranked> {
         chip.require_finite()?;
         let mut coefficients = chip.data().to_vec();
@@ -150,34 +152,15 @@ impl Plan {
         Ok(ranked)
     }
 
-    /// Whether the noise depends on the chip. If not, a caller that wants the noise alone may pass
-    /// any chip of the right size.
+    /// Whether the noise depends on the chip. If not, any chip of the right size gives the same noise.
     pub fn reads_chip(&self) -> bool {
         matches!(self.spread, Spread::ByAmplitude { .. })
     }
 
-    /// The method.
     pub fn method(&self) -> &Method {
         &self.method
     }
 
-    /// Everything that decides the law of its noise, in a line. Plans that are the same have the same
-    /// name, whatever their method is called. Keyed noise follows from it: a test holds it fixed.
-    pub fn name(&self) -> String {
-        let Method { basis, ranking, solver, features, epsilon, geometric_p, sensitivity, .. } =
-            self.method;
-        let basis = match basis {
-            Basis::Haar { levels: None } => Basis::Haar { levels: Some(self.model.side().ilog2()) },
-            other => other,
-        };
-        let (epsilon, model) = (epsilon.get(), self.model.hash());
-        format!(
-            "plan 1: {basis:?}, {ranking}, {solver:?}, {features} features, epsilon {epsilon:?}, p \
-             {geometric_p:?}, {sensitivity}, model {model}"
-        )
-    }
-
-    /// The model.
     pub fn model(&self) -> &Arc<FeatureModel> {
         &self.model
     }
@@ -187,7 +170,7 @@ impl Plan {
         &self.sensitivities
     }
 
-    /// Grey levels of features in one unit of sensitivity.
+    /// One unit of sensitivity in grey levels of a feature.
     pub fn unit(&self) -> f64 {
         match self.method.sensitivity {
             Sensitivity::Normalised => {
@@ -202,23 +185,22 @@ impl Plan {
         &self.law
     }
 
-    /// What the plan will do.
     pub fn report(&self) -> &PlanReport {
         &self.report
     }
 
-    /// What may be claimed of a release of this plan made with system entropy.
+    /// What may be claimed about a release made with system entropy.
     pub fn claim(&self) -> Claim {
         self.terms.claim
     }
 
-    /// What may be published of a release of this plan made with system entropy.
+    /// The public part of the receipt of a release made with system entropy.
     pub fn terms(&self) -> &Terms {
         &self.terms
     }
 
-    /// `sqrt(v_i)`: the scale of the Laplace noise that the paper takes each feature to have, if scales
-    /// are public. Computed when asked for.
+    /// `sqrt(v_i)`: the scale of the Laplace noise that the paper assumes for each feature. `None` if
+    /// scales are not public. Computed on each call.
     pub fn feature_scales(&self) -> Option<Vec<f64>> {
         let (order, scales) = self.scales()?;
         let (pixels, features) = (self.model.pixels(), self.method.features);
@@ -227,7 +209,7 @@ impl Plan {
         Some(variances.into_iter().map(f64::sqrt).collect())
     }
 
-    /// Scales `b_k` by rank with their coefficients, if they are public.
+    /// Coefficients by rank and their scales `b_k`. `None` if they are not public.
     pub fn scales(&self) -> Option<(&[u32], &Scales)> {
         match &self.spread {
             Spread::Public(ranked) => Some((&ranked.order, &ranked.scales)),
@@ -237,7 +219,7 @@ impl Plan {
 }
 
 impl Ranked {
-    /// Asks the solver for coefficients in a given order, and spends the budget on them.
+    /// Solves for coefficients in a given order and spends the budget on them.
     fn in_order(
         order: Vec<u32>,
         solver: Solver,
@@ -251,14 +233,14 @@ impl Ranked {
         Ok((Self { order, scales }, proposal))
     }
 
-    /// Asks the solver for all coefficients, ranks them by the energy it gives each, and spends
-    /// the budget on those that get any.
+    /// Solves for all coefficients, ranks them by the energy that the solver gives each, and spends the
+    /// budget on those with any.
     fn by_energy(solver: Solver, all: &Problem<'_>, survivals: &[f64]) -> Result<(Self, Proposal)> {
         let proposal = propose(solver, all, all, survivals);
         let support = proposal.x.iter().filter(|&&x| x > 0.0).count();
         let order = rank::largest(&proposal.x, support.min(survivals.len()));
         if support > order.len() {
-            // The law seldom reaches that far (a large p): the best of what it reaches.
+            // The law reaches fewer ranks (a large p): solve again for the best that it reaches.
             return Self::in_order(order, solver, all, survivals);
         }
         let x: Vec<f64> = order.iter().map(|&k| proposal.x[k as usize]).collect();
@@ -268,7 +250,7 @@ impl Ranked {
     }
 }
 
-/// Runs a solver over the coefficients of `problem`, which are some or all of those of `all`.
+/// Runs a solver over `problem`, whose coefficients are some or all of those of `all`.
 fn propose(
     solver: Solver,
     problem: &Problem<'_>,

@@ -1,4 +1,4 @@
-//! What `protect` returns.
+//! The result of `protect`.
 
 use std::sync::Arc;
 
@@ -10,34 +10,30 @@ use crate::receipt::Terms;
 
 /// A chip with noise, and what Algorithm 1 of the paper returns with it.
 ///
-/// Sums are floating point: publish the picture rounded to its 8 or 16 bits, not this.
+/// Values are floating point. Do not publish them: publish the picture rounded to 8 or 16 bits.
 #[derive(Debug, Clone)]
 pub struct Release {
     /// `P'`: the chip with noise, not rounded.
     pub plane: Plane,
-    /// The noise alone.
     pub noise: Plane,
     /// `K`. A function of the draw: private.
     pub geometric_number: usize,
     /// The paper's `sigma_t^2 = 2 sum_(k <= K) b_k^2`.
     pub theoretical_variance: f64,
-    /// `2 f`: its expectation over K.
+    /// `2 f`: the expectation of `theoretical_variance` over K.
     pub expected_variance: f64,
-    /// Where the randomness came from.
     pub randomness: Randomness,
-    /// What was planned, for the receipt.
     pub(crate) terms: Arc<Terms>,
     pub(super) model: Arc<FeatureModel>,
 }
 
 impl Release {
-    /// `F'`: the noisy features. Computed when asked for, since it costs far more than the
-    /// noise itself.
+    /// `F'`: the noisy features. Computed on each call, at far more cost than the noise itself.
     pub fn features(&self) -> Result<Vec<f64>> {
         self.model.project(&self.plane, self.terms.method.features)
     }
 
-    /// What was planned, with the randomness that was used.
+    /// The plan's terms, with the randomness that was used.
     pub fn terms(&self) -> Terms {
         self.terms.with_randomness(self.randomness)
     }

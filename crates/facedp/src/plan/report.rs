@@ -1,4 +1,4 @@
-//! What a plan will do, before any photo.
+//! The expected effect of a plan, before any photo.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,29 +9,28 @@ use crate::method::{Method, Sensitivity};
 use crate::metrics::psnr;
 use crate::scale::Proposal;
 
-/// What a plan will do. `None` where that depends on the photo (an amplitude ranking).
+/// The expected effect of a plan. `None` where it depends on the photo (an amplitude ranking).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanReport {
     /// `eps(b)`, at most the budget and equal to it up to 1e-9.
     pub budget_spent: f64,
-    /// What the same noise spends against the measured sensitivities.
+    /// The budget that the same noise spends against the measured sensitivities.
     pub budget_measured: Option<f64>,
     /// `f`, half the expected energy of the noise.
     pub cost: Option<f64>,
-    /// PSNR (dB) of the expected mean squared error. Not the expected PSNR: energy varies from
-    /// draw to draw, and its median is below its mean.
+    /// PSNR (dB) of the expected mean squared error. This is not the expected PSNR: energy varies
+    /// between draws, and its median is below its mean.
     pub psnr_of_expected_mse: Option<f64>,
     /// PSNR (dB) that no additive noise exceeds under this accounting.
     pub bound_psnr: f64,
-    /// How far the cost can at most be from the least one in this basis (relative).
+    /// An upper bound on the relative excess over the least cost in this basis.
     pub gap: Option<f64>,
-    /// Steps of the solver.
     pub iterations: Option<usize>,
     /// Coefficients that can get noise.
     pub support: Option<usize>,
-    /// The chance that a draw reaches all of them.
+    /// The probability that a draw reaches the whole support.
     pub prob_full_support: Option<f64>,
-    /// Share of the expected energy at ranks that fewer than 1 in 100 draws reach.
+    /// The share of the expected energy at ranks that fewer than 1 in 100 draws reach.
     pub energy_below_g01: Option<f64>,
     /// LMGD's residual of the budget.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,7 +41,6 @@ pub struct PlanReport {
 }
 
 impl PlanReport {
-    /// The report of a public ranking.
     pub(super) fn of_public(
         ranked: &Ranked,
         proposal: &Proposal,
@@ -73,8 +71,7 @@ impl PlanReport {
         }
     }
 
-    /// The report of an amplitude ranking: it will spend exactly the budget, on coefficients
-    /// that nobody knows yet.
+    /// An amplitude ranking will spend exactly the budget, on coefficients not known yet.
     pub(super) fn of_amplitude(all: &Problem<'_>, model: &FeatureModel, method: &Method) -> Self {
         let measured: f64 = model.sensitivities()[..method.features].iter().sum();
         Self {
@@ -102,8 +99,7 @@ fn bound_psnr(problem: &Problem<'_>) -> f64 {
     decibels(problem.subspace_bound(), problem).unwrap_or(f64::MAX)
 }
 
-/// PSNR of a cost, to a billionth of a decibel: what lies below is rounding of floats and of the
-/// noise grid.
+/// PSNR of a cost, rounded to 1e-9 dB: smaller digits are rounding errors of floats and the noise grid.
 fn decibels(cost: f64, problem: &Problem<'_>) -> Option<f64> {
     let mse = 2.0 * cost / problem.weights.coefficients() as f64;
     psnr(mse, 255.0).map(|value| (value * 1e9).round() / 1e9)

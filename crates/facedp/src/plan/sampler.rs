@@ -1,4 +1,4 @@
-//! The noise of one chip, before it becomes a picture.
+//! The noise of one chip, as coefficients.
 
 use std::borrow::Cow;
 
@@ -7,14 +7,14 @@ use rand_core::CryptoRng;
 use super::{Plan, Ranked};
 use crate::noise::discrete_laplace;
 
-/// A plan with the ranking that it has for one chip: what draws noise.
+/// A plan with its ranking for one chip.
 pub struct Sampler<'a> {
     pub(super) plan: &'a Plan,
     pub(super) ranked: Cow<'a, Ranked>,
 }
 
 impl Sampler<'_> {
-    /// Draws `K` and the noise of the coefficients it reaches.
+    /// Draws `K` and the noise of the top `K` coefficients, as `(coefficient, noise)` pairs.
     pub fn draw<R: CryptoRng + ?Sized>(&self, noise: &mut R) -> (usize, Vec<(usize, f64)>) {
         let geometric_number = self.plan.law.sample(noise);
         let scales = &self.ranked.scales;
@@ -32,7 +32,7 @@ impl Sampler<'_> {
         order.iter().enumerate().map(|(rank, &k)| (k as usize, scales.scale(rank)))
     }
 
-    /// How one unit of each coefficient moves the features: `w_1k, w_2k, ...` by rank.
+    /// The change of the features per unit of each coefficient: `w_1k, w_2k, ...` by rank.
     pub fn directions(&self) -> Vec<Vec<f64>> {
         let (model, features) = (&self.plan.model, self.plan.method.features);
         let mut directions = vec![vec![0.0; features]; self.ranked.order.len()];

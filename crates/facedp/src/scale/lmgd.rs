@@ -1,10 +1,10 @@
 //! Lagrange-multiplier gradient descent: the paper's iterative method.
 //!
 //! The paper alternates gradient steps on the scales b and the multiplier lambda of
-//! `L(b, lambda) = f(b) + lambda (eps(b) - eps0)`. As printed its gradients carry absolute
-//! values, which can only shrink b, and its residual F2 cannot vanish where the optimum has
-//! `b_k = 0`. The decisions here: signed steps, in log space (so b stays positive), with the
-//! residuals used for direction and for stopping:
+//! `L(b, lambda) = f(b) + lambda (eps(b) - eps0)`. The gradients as printed carry absolute values,
+//! which can only shrink b, and the residual F2 cannot vanish where the optimum has `b_k = 0`. This
+//! implementation takes signed steps in log space, so b stays positive, and uses the residuals both
+//! for the direction and for stopping:
 //!
 //! ```text
 //! r1    = eps/eps0 - 1                 F1 = |r1|
@@ -18,8 +18,9 @@
 use super::{Proposal, prune};
 use crate::budget::Problem;
 
-/// `dL/dlog b_k = 2 x_k (1 - lambda q_k / 2)` for every rank.
-pub fn gradient(problem: &Problem<'_>, x: &[f64], lambda: f64) -> Vec<f64> {
+/// `dL/dlog b_k = 2 x_k (1 - lambda q_k / 2)` for every rank, for comparison with finite differences.
+#[cfg(test)]
+pub(crate) fn gradient(problem: &Problem<'_>, x: &[f64], lambda: f64) -> Vec<f64> {
     let worth = problem.worth(&problem.variances(x));
     let pulls = problem.weights.pulls(&worth);
     pulls.into_iter().zip(x).map(|(q, x)| -2.0 * x * residual(q, lambda)).collect()
@@ -30,17 +31,17 @@ fn residual(pull: f64, lambda: f64) -> f64 {
     0.5 * lambda * pull - 1.0
 }
 
-/// Runs from uniform scales until `F1 + F2 < delta` and `gap < delta`, or `max_iterations`.
+/// Iterates from uniform scales until `F1 + F2 < delta` and `gap < delta`, or for `max_iterations`.
 ///
-/// Returns the best scales seen, which are never worse than the uniform start.
-pub fn solve(
+/// Returns the best scales seen, which are never worse than the uniform ones.
+pub(crate) fn solve(
     problem: &Problem<'_>,
     survivals: &[f64],
     eta: f64,
     max_iterations: usize,
     delta: f64,
 ) -> Proposal {
-    // b = uniform, with eps(b) close to eps0 but not equal, as the paper asks.
+    // Uniform b, with eps(b) close but not equal to eps0, as the paper asks.
     let factor = 1.02 * problem.spent(&problem.variances(survivals)) / problem.epsilon;
     let mut x: Vec<f64> = survivals.iter().map(|g| factor * factor * g).collect();
     let start = problem.cost_at_budget(&x);
@@ -59,15 +60,15 @@ pub fn solve(
 
         let multiplier = *lambda.get_or_insert(2.0 * cost / spent);
         let r1 = spent / problem.epsilon - 1.0;
-        let (mut most, mut mean, mut mean_abs) = (0.0f64, 0.0, 0.0);
+        let (mut max, mut mean, mut mean_abs) = (0.0f64, 0.0, 0.0);
         let pulls = problem.weights.pulls(&worth);
         for ((r2, q), x) in residuals.iter_mut().zip(pulls).zip(&x) {
             *r2 = residual(q, multiplier);
-            most = most.max(q);
+            max = max.max(q);
             mean += x * *r2 / cost;
             mean_abs += x * r2.abs() / cost;
         }
-        let gap = cost * most / spent - 1.0;
+        let gap = cost * max / spent - 1.0;
         let settled = r1.abs() + mean_abs < delta && gap < delta;
         if settled || iterations == max_iterations {
             break (r1.abs(), mean_abs);

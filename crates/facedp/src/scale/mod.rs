@@ -1,51 +1,50 @@
-//! Solvers that propose how the noise energy is spread over the ranks.
+//! Solvers: proposals for the noise energy at each rank.
 //!
-//! Each takes a [`Problem`](crate::budget::Problem) and returns `x` up to a factor; the budget
-//! step ([`Scales::spend`](crate::budget::Scales::spend)) then sets the factor. A bad solver
-//! costs quality, never budget.
+//! A solver takes a [`Problem`](crate::budget::Problem) and returns `x` up to a factor, which
+//! [`Scales::spend`](crate::budget::Scales::spend) then sets. A bad solver costs quality, never
+//! budget.
 
-pub mod lmgd;
-pub mod na;
-pub mod optimal;
-pub mod uniform;
+pub(crate) mod lmgd;
+pub(crate) mod na;
+pub(crate) mod optimal;
+pub(crate) mod uniform;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// Which solver chooses the scales, with its parameters.
+/// A solver with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Solver {
     /// One scale for all ranks.
     Uniform,
-    /// The paper's closed form, over weights of interest only.
+    /// The paper's closed form, over significant weights only.
     Na {
-        /// A weight counts if it is at least this share of the feature's largest one.
+        /// A weight is significant if it is at least this share of the feature's largest weight.
         significance: f64,
     },
     /// The paper's iterative method.
     Lmgd {
         /// Step length, 0.01 to 0.1.
         eta: f64,
-        /// The most steps.
         max_iterations: usize,
-        /// Stop when both residuals and the gap are below this.
+        /// Stop when the sum of the residuals and the gap are below this.
         delta: f64,
     },
     /// The convex optimum.
     Optimal {
-        /// Stop when the certified distance from the least cost is below this.
+        /// Stop when the certified relative excess over the least cost is below this.
         max_gap: f64,
     },
 }
 
 impl Solver {
-    /// `na` as it beats uniform scales everywhere we measured.
+    /// `na` with the significance at which it beats uniform scales in all our measurements.
     pub const NA: Solver = Solver::Na { significance: 0.5 };
-    /// `lmgd` with the longest step of the paper's range.
+    /// `lmgd` with the largest step length of the paper's range.
     pub const LMGD: Solver = Solver::Lmgd { eta: 0.1, max_iterations: 2000, delta: 1e-3 };
-    /// `optimal` to a hundred-thousandth of the cost: 0.00004 dB.
+    /// `optimal` to 1e-5 of the cost: 0.00004 dB.
     pub const OPTIMAL: Solver = Solver::Optimal { max_gap: 1e-5 };
 
     /// The name without parameters.
@@ -58,7 +57,7 @@ impl Solver {
         }
     }
 
-    /// Fails on a parameter out of range.
+    /// Fails if a parameter is out of range.
     pub fn validate(self) -> Result<()> {
         let tolerance = |solver, value: f64| {
             let good = value.is_finite() && value > 0.0;
@@ -77,26 +76,24 @@ impl Solver {
     }
 }
 
-/// What a solver proposes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Proposal {
+pub(crate) struct Proposal {
     /// `x_k`, up to a common factor, one per row of the problem.
     pub x: Vec<f64>,
-    /// Steps taken; 0 for a closed form.
+    /// 0 for a closed form.
     pub iterations: usize,
-    /// The residuals `F1` and `F2` that LMGD stopped at.
+    /// LMGD's final residuals `F1` and `F2`.
     pub residuals: Option<(f64, f64)>,
 }
 
 impl Proposal {
-    /// The answer of a closed form.
     fn closed(x: Vec<f64>) -> Self {
         Self { x, iterations: 0, residuals: None }
     }
 }
 
-/// Drops energies below `1e-5` of the whole: iterations approach zero but never reach it.
+/// Sets energies below `1e-5` of the total to 0, which iterations approach but never reach.
 fn prune(x: &[f64]) -> Vec<f64> {
-    let least = 1e-5 * x.iter().sum::<f64>();
-    x.iter().map(|&x| if x < least { 0.0 } else { x }).collect()
+    let min = 1e-5 * x.iter().sum::<f64>();
+    x.iter().map(|&x| if x < min { 0.0 } else { x }).collect()
 }
