@@ -1,6 +1,6 @@
 //! Times of the networks on one thread, in milliseconds, as one JSON object: medians over a second.
 //! With a number N as its argument: resident memory before and after N embeddings, in bytes.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::hint::black_box;
 use std::time::Instant;

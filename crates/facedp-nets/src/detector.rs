@@ -1,8 +1,8 @@
 //! Finding faces in photos of any size.
 //!
-//! The network sees faces of about 12 to 200 pixels best. A photo is therefore looked at in several
-//! sizes, each half of the one before: small faces are found in the large ones, large faces in the
-//! small ones. Large sizes are cut into overlapping tiles, so that memory stays bounded.
+//! The network works best on faces of about 12 to 200 pixels. A photo is therefore searched at several
+//! sizes, each half of the previous one: small faces are found at large sizes, large faces at small
+//! sizes. Large sizes are cut into overlapping tiles to bound memory.
 
 use crate::engine::{Network, Shape, Workspace};
 use crate::error::Result;
@@ -11,59 +11,52 @@ use crate::picture::Picture;
 use crate::recogniser::Landmarks;
 use crate::similarity::Similarity;
 
-/// A rectangle in pixels; it may reach beyond the picture.
+/// A rectangle in pixels. It may extend beyond the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rect {
-    /// Left edge.
     pub x: f32,
-    /// Upper edge.
     pub y: f32,
-    /// Width.
     pub width: f32,
-    /// Height.
     pub height: f32,
 }
 
 /// A face found in a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Face {
-    /// Where it is.
     pub rect: Rect,
-    /// Eyes, nose and corners of the mouth.
     pub landmarks: Landmarks,
-    /// How sure the detector is, 0 to 1.
+    /// The detector's confidence, 0 to 1.
     pub score: f32,
 }
 
-/// The detector.
 pub struct Detector {
     network: Network,
 }
 
-/// Boxes that share more than this (of their union) are one face.
-const MOST_OVERLAP: f32 = 0.3;
-/// A box that lies in another by more than this share of its own area is part of that face.
-const MOST_INSIDE: f32 = 0.7;
-/// Faces larger than this are left to the next smaller size of the picture.
-const LARGEST: f32 = 200.0;
-/// From this score on, one look is enough.
-const SURE: f32 = 0.85;
-/// Side of the picture of a second look, and of the face in it.
-const LOOK: usize = 256;
-const LOOK_FACE: f32 = 100.0;
-/// The longest side of the smallest size.
-const SMALLEST_SIZE: usize = 320;
-/// Side of a tile, and how much neighbours share: more than the largest face.
+/// Boxes with a higher intersection over union are one face.
+const MAX_OVERLAP: f32 = 0.3;
+/// A box of which a larger share lies inside another box is part of that face.
+const MAX_INSIDE: f32 = 0.7;
+/// Larger faces are left to the next smaller size of the picture.
+const MAX_FACE: f32 = 200.0;
+/// From this score on, a face needs no confirmation.
+const CONFIDENT: f32 = 0.85;
+/// The side of the picture that confirms a face, and of the face in it.
+const CONFIRM_SIDE: usize = 256;
+const CONFIRM_FACE: f32 = 100.0;
+/// The search ends at a size whose longer side is at most this.
+const LAST_SIZE: usize = 320;
+/// The side of a tile, and the overlap of neighbours, which exceeds the largest face.
 const TILE: usize = 640;
-const SHARED: usize = 224;
+const TILE_OVERLAP: usize = 224;
 
 impl Detector {
-    /// The detector with its embedded weights.
+    /// Loads the embedded weights.
     pub fn new() -> Result<Self> {
         Ok(Self { network: yunet::network()? })
     }
 
-    /// All faces of at least that score, surest first.
+    /// All faces with a score of at least `min_score`, in descending order of score.
     pub fn detect(&self, picture: &Picture, min_score: f32, work: &mut Workspace) -> Vec<Face> {
         let mut found = Vec::new();
         let mut factor = 1.0;
@@ -73,10 +66,11 @@ impl Detector {
             if size.width() == 0 || size.height() == 0 {
                 break;
             }
-            let last = size.width().max(size.height()) <= SMALLEST_SIZE;
+            let last = size.width().max(size.height()) <= LAST_SIZE;
             for mut face in self.detect_in_size(size, min_score, work) {
-                let fits = last || face.rect.width.max(face.rect.height) <= LARGEST;
-                if fits && (face.score >= SURE || self.confirms(size, &face, min_score, work)) {
+                let fits = last || face.rect.width.max(face.rect.height) <= MAX_FACE;
+                if fits && (face.score >= CONFIDENT || self.confirms(size, &face, min_score, work))
+                {
                     face.scale(factor);
                     found.push(face);
                 }
@@ -90,13 +84,13 @@ impl Detector {
         keep_best(found)
     }
 
-    /// Faces in one run of the network, at the size the picture has: what OpenCV's `FaceDetectorYN`
-    /// does. Small pictures only; [`Detector::detect`] is for all others.
+    /// Faces from one run of the network at the picture's own size, as OpenCV's `FaceDetectorYN` does.
+    /// For small pictures only; [`Detector::detect`] handles all others.
     pub fn detect_once(&self, picture: &Picture, min: f32, work: &mut Workspace) -> Vec<Face> {
         self.detect_region(picture, (0..picture.width(), 0..picture.height()), min, work)
     }
 
-    /// Whether a second look, with the face at the size that the network knows best, finds it too.
+    /// Whether a second run, with the face at the size that the network knows best, finds it again.
     /// Leaves and stones that look like a face at one size seldom do at another.
     fn confirms(
         &self,
@@ -106,34 +100,37 @@ impl Detector {
         work: &mut Workspace,
     ) -> bool {
         let Rect { x, y, width, height } = face.rect;
-        let (centre, half) = ([x + width / 2.0, y + height / 2.0], LOOK as f32 / 2.0);
-        let scale = LOOK_FACE / width.max(height);
+        let (centre, half) = ([x + width / 2.0, y + height / 2.0], CONFIRM_SIDE as f32 / 2.0);
+        let scale = CONFIRM_FACE / width.max(height);
         let aside = [centre[0] + 1.0 / scale, centre[1]];
         let placed = Similarity::fit(&[centre, aside], &[[half, half], [half + 1.0, half]]);
         let Ok(placement) = placed else { return false };
-        let chip = picture.chip(&placement, LOOK);
-        let shape = Shape::new(3, LOOK, LOOK);
+        let chip = picture.chip(&placement, CONFIRM_SIDE);
+        let shape = Shape::new(3, CONFIRM_SIDE, CONFIRM_SIDE);
         self.network.forward(work, shape, |input| {
             // Blue, green, red.
-            let planes = chip.values().chunks_exact(LOOK * LOOK).rev();
-            input.chunks_exact_mut(LOOK * LOOK).zip(planes).for_each(|(i, p)| i.copy_from_slice(p));
+            let planes = chip.values().chunks_exact(CONFIRM_SIDE * CONFIRM_SIDE).rev();
+            input
+                .chunks_exact_mut(CONFIRM_SIDE * CONFIRM_SIDE)
+                .zip(planes)
+                .for_each(|(i, p)| i.copy_from_slice(p));
         });
-        let wide = LOOK_FACE / 2.0;
+        let wide = CONFIRM_FACE / 2.0;
         let expected = Rect {
             x: half - wide * width / width.max(height),
             y: half - wide * height / width.max(height),
             width: scale * width,
             height: scale * height,
         };
-        self.decode(work, shape, min_score).iter().any(|again| again.rect.overlaps(&expected))
+        self.decode(work, shape, min_score).iter().any(|found| found.rect.overlaps(&expected))
     }
 
-    /// Faces at the size the picture has, tile by tile.
+    /// Faces at the picture's own size, tile by tile.
     fn detect_in_size(&self, picture: &Picture, min: f32, work: &mut Workspace) -> Vec<Face> {
         let mut found = Vec::new();
         for (top, bottom) in tiles(picture.height()) {
             for (left, right) in tiles(picture.width()) {
-                // A face at an inner edge is cut off here and whole in the neighbour.
+                // A face that an inner edge cuts off is complete in the neighbouring tile.
                 let cut = |face: &Face| {
                     let Rect { x, y, width, height } = face.rect;
                     (left > 0 && x < 2.0)
@@ -153,7 +150,7 @@ impl Detector {
         keep_best(found)
     }
 
-    /// Faces of one region, in its own coordinates: one run of the network.
+    /// Faces of one region, in its own coordinates, from one run of the network.
     fn detect_region(
         &self,
         picture: &Picture,
@@ -178,7 +175,7 @@ impl Detector {
         self.decode(work, shape, min_score)
     }
 
-    /// The faces that the heads say, after a run on an input of the given shape.
+    /// Decodes the heads after a run on an input of the given shape.
     fn decode(&self, work: &Workspace, shape: Shape, min_score: f32) -> Vec<Face> {
         let mut found = Vec::new();
         for (output, stride) in STRIDES.into_iter().enumerate() {
@@ -193,19 +190,19 @@ impl Detector {
     }
 }
 
-/// Where tiles along a side begin and end.
+/// Start and end of the tiles along a side.
 fn tiles(n: usize) -> Vec<(usize, usize)> {
     if n <= TILE {
         return vec![(0, n)];
     }
-    // As few as will do, evenly spread.
-    let count = (n - SHARED).div_ceil(TILE - SHARED);
+    // As few as possible, evenly spaced.
+    let count = (n - TILE_OVERLAP).div_ceil(TILE - TILE_OVERLAP);
     let start = |i: usize| i * (n - TILE) / (count - 1);
     (0..count).map(|i| (start(i), start(i) + TILE)).collect()
 }
 
 impl Face {
-    /// What one cell of a head says, as OpenCV's `FaceDetectorYN` reads it.
+    /// Decodes one cell of a head, as OpenCV's `FaceDetectorYN` does.
     fn decode(
         value: impl Fn(usize) -> f32,
         column: usize,
@@ -226,14 +223,13 @@ impl Face {
         Some(Face { rect, landmarks: [6, 8, 10, 12, 14].map(point), score })
     }
 
-    /// Moves it.
     pub fn shift(&mut self, x: f32, y: f32) {
         self.rect.x += x;
         self.rect.y += y;
         self.landmarks.iter_mut().for_each(|p| *p = [p[0] + x, p[1] + y]);
     }
 
-    /// Brings it to a picture that is `factor` times as large; pixel centres are whole numbers.
+    /// Maps the face to a picture `factor` times as large. Pixel centres are integers.
     pub fn scale(&mut self, factor: f32) {
         let Rect { x, y, width, height } = self.rect;
         self.rect =
@@ -254,20 +250,20 @@ impl Rect {
             * span(self.y, self.height, other.y, other.height)
     }
 
-    /// Whether both show one face, by the share of their union that they have in common.
+    /// Whether both are boxes of one face, by their intersection over union.
     pub fn overlaps(&self, other: &Rect) -> bool {
         let shared = self.shared(other);
-        shared > MOST_OVERLAP * (self.area() + other.area() - shared)
+        shared > MAX_OVERLAP * (self.area() + other.area() - shared)
     }
 }
 
-/// The surest of every group of boxes that show one face, surest first.
+/// Non-maximum suppression: of boxes of one face, keeps the one with the highest score.
 fn keep_best(mut faces: Vec<Face>) -> Vec<Face> {
     faces.sort_by(|a, b| b.score.total_cmp(&a.score));
     let mut kept: Vec<Face> = Vec::new();
     for face in faces {
         let same = |other: &Face| {
-            let inside = MOST_INSIDE * face.rect.area().min(other.rect.area());
+            let inside = MAX_INSIDE * face.rect.area().min(other.rect.area());
             face.rect.overlaps(&other.rect) || face.rect.shared(&other.rect) > inside
         };
         if !kept.iter().any(same) {

@@ -1,9 +1,12 @@
-//! Networks that see faces, in pure Rust: two recognisers and a detector, on a small engine that also
-//! gives gradients with respect to the picture. Weights are embedded; nothing is downloaded.
+//! Face detection and recognition in pure Rust: a detector and two recognisers on a small network
+//! engine, which also computes gradients with respect to the picture. Weights are embedded; nothing is
+//! downloaded.
 
 #[cfg(feature = "yunet")]
 mod detector;
-pub mod engine;
+// Some operations occur in one network only.
+#[cfg_attr(not(all(feature = "dlib", feature = "sface", feature = "yunet")), allow(dead_code))]
+mod engine;
 mod error;
 mod networks;
 mod picture;

@@ -1,4 +1,4 @@
-//! Colour pictures, and taking chips out of them.
+//! Colour pictures and the chips cut from them.
 
 use crate::error::{Error, Result};
 use crate::similarity::Similarity;
@@ -19,7 +19,7 @@ pub struct Chip {
 }
 
 impl Picture {
-    /// Wraps samples.
+    /// `rgb` holds `3 * width * height` samples.
     pub fn new(width: usize, height: usize, rgb: Vec<u8>) -> Result<Self> {
         let expected = 3usize.saturating_mul(width).saturating_mul(height);
         if rgb.len() != expected {
@@ -28,17 +28,14 @@ impl Picture {
         Ok(Self { width, height, rgb })
     }
 
-    /// Pixels in a row.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Number of rows.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// The samples.
     pub fn rgb(&self) -> &[u8] {
         &self.rgb
     }
@@ -48,7 +45,7 @@ impl Picture {
         [0, 1, 2].map(|c| f32::from(self.rgb[at + c]))
     }
 
-    /// Half the size, each pixel the mean of four; an odd last row or column is left out.
+    /// A picture of half the size; each pixel is the mean of four. An odd last row or column is dropped.
     pub fn halved(&self) -> Picture {
         let (width, height) = (self.width / 2, self.height / 2);
         let mut rgb = Vec::with_capacity(3 * width * height);
@@ -66,8 +63,7 @@ impl Picture {
         Picture { width, height, rgb }
     }
 
-    /// The colour at a point between pixels (whose centres are whole numbers), interpolated;
-    /// black outside.
+    /// The colour at a point, by bilinear interpolation; black outside. Pixel centres are integers.
     fn at(&self, x: f32, y: f32) -> [f32; 3] {
         let (left, top) = (x.floor(), y.floor());
         let (right, bottom) = (x - left, y - top);
@@ -87,9 +83,8 @@ impl Picture {
         colour
     }
 
-    /// The chip whose pixel p shows what `placement` (from picture to chip) brings there. Large
-    /// faces are halved first until one chip pixel covers less than two of the picture, so that
-    /// nothing aliases.
+    /// Cuts a chip. `placement` maps the picture to the chip. To avoid aliasing, the picture is halved
+    /// until one chip pixel covers at most two of its pixels.
     pub fn chip(&self, placement: &Similarity, side: usize) -> Chip {
         if placement.scale() < 0.5 && self.width >= 4 && self.height >= 4 {
             return self.halved().chip(&placement.for_half_size(), side);
@@ -109,7 +104,7 @@ impl Picture {
 }
 
 impl Chip {
-    /// Wraps values: three planes of `side x side`, each value between 0 and 255.
+    /// `values` are three planes of `side x side` values between 0 and 255.
     pub fn new(side: usize, values: Vec<f32>) -> Result<Self> {
         let expected = 3usize.saturating_mul(side).saturating_mul(side);
         if values.len() != expected {
@@ -121,12 +116,10 @@ impl Chip {
         Ok(Self { side, values })
     }
 
-    /// Pixels in a row.
     pub fn side(&self) -> usize {
         self.side
     }
 
-    /// The values.
     pub fn values(&self) -> &[f32] {
         &self.values
     }

@@ -1,4 +1,4 @@
-//! Recognisers: a face as some numbers, and whether two faces are the same person's.
+//! Recognisers: embeddings of faces, and whether two embeddings belong to one person.
 
 use crate::engine::{Network, Shape, Workspace};
 use crate::error::{Error, Result};
@@ -6,37 +6,36 @@ use crate::picture::Chip;
 use crate::rule::{Metric, Rule};
 use crate::similarity::{Point, Similarity};
 
-/// The five landmarks of a face: eyes, nose, corners of the mouth; of each pair the one on the left
-/// of the picture first.
+/// The five landmarks of a face: eyes, nose, corners of the mouth. Of each pair, the left one in the
+/// picture comes first.
 pub type Landmarks = [Point; 5];
 
-/// A network that turns aligned faces into embeddings.
+/// A network that turns aligned faces into embeddings, with its [`Rule`].
 ///
-/// Memory for running it is the caller's [`Workspace`], one per thread.
+/// The caller provides memory for running it: a [`Workspace`] per thread.
 pub struct Recogniser {
     rule: Rule,
     body: Body,
 }
 
-/// What computes embeddings.
 enum Body {
-    // None is made in a program without a recogniser inside.
+    // Never constructed in a program without built-in recognisers.
     #[cfg_attr(not(any(feature = "dlib", feature = "sface")), allow(dead_code))]
     Own(Network),
     Foreign {
         network: Box<dyn Embed>,
-        /// Length of its embeddings.
+        /// The length of its embeddings.
         numbers: usize,
     },
 }
 
-/// A network from elsewhere. It can judge, but has no gradient.
+/// A foreign network, without a gradient.
 pub trait Embed: Send + Sync {
-    /// The embedding of a chip, whose values come plane by plane as the [`Rule`] makes them; or what
-    /// went wrong.
+    /// The embedding of a chip, or an error message. `values` come plane by plane, normalised by the
+    /// [`Rule`].
     fn embed(&self, values: &[f32]) -> std::result::Result<Vec<f32>, String>;
 
-    /// What embeddings depend on besides values, such as the SHA-256 of a file.
+    /// Identifies the network, for example by the SHA-256 of its file.
     fn digest(&self) -> &str {
         ""
     }
@@ -90,7 +89,7 @@ impl Recogniser {
         Ok(Self { rule, body: Body::Own(crate::networks::sface::network()?) })
     }
 
-    /// A network from elsewhere. It is tried once, so that one that does not fit is refused at once.
+    /// A recogniser with a foreign network. It is run once, to reject a network that does not fit.
     pub fn foreign(rule: Rule, network: Box<dyn Embed>) -> Result<Self> {
         rule.validate()?;
         let side = rule.side;
@@ -99,21 +98,20 @@ impl Recogniser {
         Ok(Self { rule, body: Body::Foreign { network, numbers } })
     }
 
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.rule.name
     }
 
-    /// What its verdicts depend on, if it is not one of those inside the program: the network's
-    /// digest, and the rule.
-    pub fn identity(&self) -> Option<String> {
+    /// Everything that the verdicts of a foreign network depend on, as one line of text: its digest
+    /// and its rule. `None` for the built-in recognisers.
+    pub fn fingerprint(&self) -> Option<String> {
         match &self.body {
             Body::Own(_) => None,
-            Body::Foreign { network, .. } => Some(format!("{} {:?}", network.digest(), self.rule)),
+            Body::Foreign { network, .. } => Some(self.rule.fingerprint(network.digest())),
         }
     }
 
-    /// Side of its chips.
+    /// The side of the chips, in pixels.
     pub fn side(&self) -> usize {
         self.rule.side
     }
@@ -123,8 +121,8 @@ impl Recogniser {
         self.rule.threshold
     }
 
-    /// How a face with these landmarks is placed in a chip. Use one placement for a photo and its
-    /// changed twin, or the jitter of landmarks counts as a change.
+    /// The transform from a picture with these landmarks to a chip. Use the same placement for an
+    /// original and its protected copy: otherwise jitter of the landmarks counts as a change.
     pub fn placement(&self, landmarks: &Landmarks) -> Result<Similarity> {
         Similarity::fit(landmarks, &self.rule.template)
     }
@@ -148,9 +146,8 @@ impl Recogniser {
         }
     }
 
-    /// The embedding, and the gradient with respect to the chip's values of
-    /// `sum(weights(embedding) * embedding)`, where the weights may depend on the embedding. Only
-    /// recognisers inside the program have it.
+    /// The embedding, and the gradient of `sum(weights(embedding) * embedding)` with respect to the
+    /// chip's values. The weights count as constants. Only built-in recognisers have a gradient.
     pub fn gradient(
         &self,
         chip: &Chip,
@@ -177,7 +174,6 @@ impl Recogniser {
         Ok(())
     }
 
-    /// How far two embeddings lie apart.
     pub fn distance(&self, a: &[f32], b: &[f32]) -> f32 {
         let dot = |a: &[f32], b: &[f32]| -> f32 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
         match self.rule.metric {
@@ -189,8 +185,8 @@ impl Recogniser {
         }
     }
 
-    /// The gradient with respect to `a` of minus the distance between two embeddings: where `a` has
-    /// to go to come closer to `b` the fastest.
+    /// The gradient of `-distance(a, b)` with respect to `a`: the direction in which `a` approaches `b`
+    /// fastest.
     pub fn pull(&self, a: &[f32], b: &[f32]) -> Vec<f32> {
         let dot = |a: &[f32], b: &[f32]| -> f32 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
         match self.rule.metric {
@@ -209,7 +205,7 @@ impl Recogniser {
         }
     }
 
-    /// Whether faces at that distance count as one person's.
+    /// Whether two faces at that distance count as one person.
     pub fn matches(&self, distance: f32) -> bool {
         distance <= self.rule.threshold
     }

@@ -1,8 +1,8 @@
-//! Similarity transforms: turning, scaling and shifting, as alignment uses them.
+//! Similarity transforms: rotation, scaling and translation, for alignment.
 
 use crate::error::{Error, Result};
 
-/// A point, x and y.
+/// `[x, y]`.
 pub type Point = [f32; 2];
 
 /// `x' = a x - b y + u`, `y' = b x + a y + v`.
@@ -14,7 +14,7 @@ pub struct Similarity {
 }
 
 impl Similarity {
-    /// The transform that brings `from` closest to `to` (least squares).
+    /// The transform that maps `from` closest to `to`, by least squares.
     ///
     /// ```
     /// use facedp_nets::Similarity;
@@ -47,27 +47,30 @@ impl Similarity {
         if usable && finite { Ok(found) } else { Err(Error::Landmarks) }
     }
 
-    /// Scaling and shifting without turning.
+    /// Scaling and translation without rotation.
     pub fn upright(scale: f32, shift: Point) -> Self {
         Self { a: scale, b: 0.0, shift }
     }
 
-    /// Whether lines across stay lines across.
+    /// `a`, `b`, `u` and `v` of the formula above.
+    pub fn parameters(&self) -> [f32; 4] {
+        [self.a, self.b, self.shift[0], self.shift[1]]
+    }
+
+    /// Whether there is no rotation.
     pub fn is_upright(&self) -> bool {
         self.b == 0.0 && self.a > 0.0
     }
 
-    /// Where a point goes.
     pub fn apply(&self, [x, y]: Point) -> Point {
         [self.a * x - self.b * y + self.shift[0], self.b * x + self.a * y + self.shift[1]]
     }
 
-    /// How much longer lines become.
+    /// The factor by which lengths grow.
     pub fn scale(&self) -> f32 {
         self.a.hypot(self.b)
     }
 
-    /// The transform back.
     pub fn inverse(&self) -> Self {
         let size = self.a * self.a + self.b * self.b;
         let (a, b) = (self.a / size, -self.b / size);
@@ -75,23 +78,23 @@ impl Similarity {
         Self { a, b, shift: [-(a * u - b * v), -(b * u + a * v)] }
     }
 
-    /// The same transform for a picture of half the size, whose pixel (x, y) covers four: its
-    /// centre lies at (2x + 1/2, 2y + 1/2) of the whole one.
+    /// The same transform for a picture of half the size, whose pixel (x, y) covers four pixels and has
+    /// its centre at (2x + 1/2, 2y + 1/2) of the full picture.
     pub fn for_half_size(&self) -> Self {
         Self { a: 2.0 * self.a, b: 2.0 * self.b, shift: self.apply([0.5, 0.5]) }
     }
 
-    /// The same transform for a part of the picture, whose first pixel lies at `corner`.
+    /// The same transform for a crop of the picture, whose first pixel lies at `corner`.
     pub fn for_crop(&self, corner: Point) -> Self {
         Self { shift: self.apply(corner), ..*self }
     }
 
-    /// The same transform, then a shift.
+    /// This transform, then a translation.
     pub fn shifted(&self, [u, v]: Point) -> Self {
         Self { shift: [self.shift[0] + u, self.shift[1] + v], ..*self }
     }
 
-    /// The same transform, then turning by `angle` and scaling by `factor` about a point.
+    /// This transform, then a rotation by `angle` (radians) and a scaling by `factor` about a point.
     pub fn turned(&self, angle: f32, factor: f32, about: Point) -> Self {
         let (a, b) = (factor * angle.cos(), factor * angle.sin());
         let [u, v] = [0, 1].map(|i| self.shift[i] - about[i]);
@@ -99,8 +102,8 @@ impl Similarity {
         Self { a: a * self.a - b * self.b, b: b * self.a + a * self.b, shift }
     }
 
-    /// The same transform to a chip `factor` times as large: scaled about the chip's corner, which
-    /// lies half a pixel before its first centre.
+    /// The same transform to a chip `factor` times as large. Scaling is about the chip's corner, half a
+    /// pixel before its first pixel centre.
     pub fn resized(&self, factor: f32) -> Self {
         let shift = self.shift.map(|s| (s + 0.5) * factor - 0.5);
         Self { a: factor * self.a, b: factor * self.b, shift }

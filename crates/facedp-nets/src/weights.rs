@@ -1,4 +1,4 @@
-//! Reading the weights of a network: f16 safetensors made by `tools/convert_networks.py`.
+//! Reading the weights of a network: f16 safetensors from `tools/convert_networks.py`.
 
 use half::f16;
 use safetensors::SafeTensors;
@@ -7,7 +7,6 @@ use safetensors::tensor::Dtype;
 use crate::engine::{Conv, Depthwise, Op, Window};
 use crate::error::{Error, Result};
 
-/// The tensors of one network.
 pub(crate) struct Weights<'b> {
     network: &'static str,
     tensors: SafeTensors<'b>,
@@ -24,7 +23,7 @@ impl<'b> Weights<'b> {
         Error::Weights { network: self.network, problem }
     }
 
-    /// A tensor as f32, which must be finite.
+    /// A tensor as f32. Values must be finite.
     pub(crate) fn get(&self, name: &str) -> Result<Vec<f32>> {
         let view = self.tensors.tensor(name).map_err(|e| self.bad(format!("{name}: {e}")))?;
         if view.dtype() != Dtype::F16 {
@@ -43,23 +42,23 @@ impl<'b> Weights<'b> {
     pub(crate) fn conv(&self, name: &str, inputs: usize, window: Window) -> Result<Op> {
         let (weights, bias) = self.pair(name)?;
         let conv = Conv::new(window, inputs, weights, bias);
-        conv.map(Op::Conv).ok_or_else(|| self.bad(format!("{name} has another shape")))
+        conv.map(Op::Conv).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
     }
 
-    /// A matrix without a bias from `NAME.weight`, as a window of one value.
+    /// A matrix without a bias from `NAME.weight`, as a 1x1 convolution.
     #[cfg(feature = "dlib")]
     pub(crate) fn matrix(&self, name: &str, inputs: usize) -> Result<Op> {
         let weights = self.get(&format!("{name}.weight"))?;
         let bias = vec![0.0; weights.len() / inputs];
         let conv = Conv::new(Window::new(1, 1, 0), inputs, weights, bias);
-        conv.map(Op::Conv).ok_or_else(|| self.bad(format!("{name} has another shape")))
+        conv.map(Op::Conv).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
     }
 
     /// A depthwise convolution from `NAME.weight` and `NAME.bias`.
     pub(crate) fn depthwise(&self, name: &str, window: Window) -> Result<Op> {
         let (weights, bias) = self.pair(name)?;
         let conv = Depthwise::new(window, weights, bias);
-        conv.map(Op::Depthwise).ok_or_else(|| self.bad(format!("{name} has another shape")))
+        conv.map(Op::Depthwise).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
     }
 
     fn pair(&self, name: &str) -> Result<(Vec<f32>, Vec<f32>)> {

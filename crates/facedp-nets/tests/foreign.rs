@@ -1,7 +1,7 @@
-//! Networks from elsewhere, and the rules that describe them.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+//! Foreign networks, and the rules that describe them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use facedp_nets::{Channels, Chip, Error, Metric, Recogniser, Rule, Workspace};
+use facedp_nets::{Channels, Chip, Embed, Error, Metric, Recogniser, Rule, Workspace};
 use serde_json::{Value, json};
 
 const SIDE: usize = 8;
@@ -56,21 +56,49 @@ fn a_foreign_network_sees_chips_as_its_rule_says() {
 }
 
 #[test]
-fn a_foreign_network_only_judges() {
+fn a_foreign_network_has_no_gradient() {
     let own = Recogniser::foreign(rule(), Box::new(corners)).unwrap();
     let face = chip(SIDE, [1.0; 3]);
     let gradient = own.gradient(&face, &mut Workspace::default(), |e| e.to_vec());
     assert!(gradient.unwrap_err().to_string().contains("mine-2.0 has no gradient"));
 }
 
-/// What results depend on: the rule too, but nothing for the recognisers inside.
+/// A network with a digest.
+struct Digested;
+
+impl Embed for Digested {
+    fn embed(&self, values: &[f32]) -> Result<Vec<f32>, String> {
+        corners(values)
+    }
+
+    fn digest(&self) -> &str {
+        "c0ffee"
+    }
+}
+
+/// Resumed runs compare fingerprints: these lines must never change.
 #[test]
-fn identities_differ_with_the_rule() {
-    let own = Recogniser::foreign(rule(), Box::new(corners)).unwrap().identity().unwrap();
-    let strict = Rule { threshold: 0.5, ..rule() };
-    let strict = Recogniser::foreign(strict, Box::new(corners)).unwrap().identity().unwrap();
-    assert!(own.contains("mine-2.0") && own != strict);
-    assert_eq!(Recogniser::sface().unwrap().identity(), None);
+fn fingerprints_are_fixed() {
+    let of = |rule| Recogniser::foreign(rule, Box::new(Digested)).unwrap().fingerprint();
+    assert_eq!(
+        of(rule()).unwrap(),
+        "recogniser 1: mine-2.0, network c0ffee, side 8, \
+         template [2.0 2.0, 6.0 2.0, 4.0 4.0, 3.0 6.0, 5.0 6.0], mean 10.0 20.0 30.0, factor 0.5, \
+         rgb, euclidean, threshold 0.6"
+    );
+    let factor = 1.0 / 128.0;
+    let other = Rule { channels: Channels::Bgr, metric: Metric::Cosine, factor, ..rule() };
+    assert_eq!(
+        of(other).unwrap(),
+        "recogniser 1: mine-2.0, network c0ffee, side 8, \
+         template [2.0 2.0, 6.0 2.0, 4.0 4.0, 3.0 6.0, 5.0 6.0], mean 10.0 20.0 30.0, \
+         factor 0.0078125, bgr, cosine, threshold 0.6"
+    );
+}
+
+#[test]
+fn built_in_recognisers_have_no_fingerprint() {
+    assert_eq!(Recogniser::sface().unwrap().fingerprint(), None);
 }
 
 #[test]
@@ -84,11 +112,11 @@ fn networks_that_give_no_embedding_are_refused() {
     assert!(refused(|_| Ok(vec![1e-15, 0.0])).contains("an embedding of length 0.000"));
     assert!(refused(|_| Ok(Vec::new())).contains("no numbers"));
     assert_eq!(refused(|_| Err("out of order".into())), "recogniser mine-2.0: out of order");
-    // One that breaks later, or changes its mind.
-    let whims = |values: &[f32]| Ok(vec![1.0; if values[0] < 0.0 { 3 } else { 2 }]);
+    // A network whose embeddings change their length.
+    let changing = |values: &[f32]| Ok(vec![1.0; if values[0] < 0.0 { 3 } else { 2 }]);
     let rule = Rule { mean: [0.5, 0.0, 0.0], ..rule() };
-    let whims = Recogniser::foreign(rule, Box::new(whims)).unwrap();
-    let later = whims.embed(&chip(SIDE, [200.0; 3]), &mut Workspace::default());
+    let changing = Recogniser::foreign(rule, Box::new(changing)).unwrap();
+    let later = changing.embed(&chip(SIDE, [200.0; 3]), &mut Workspace::default());
     assert!(later.unwrap_err().to_string().contains("gave 2 numbers for a face, 3 before"));
 }
 
@@ -99,7 +127,7 @@ fn rules_are_checked() {
         ("name", json!(""), "1 to 32 letters"),
         ("name", json!("x".repeat(33)), "1 to 32 letters"),
         ("name", json!("<b>"), "\"<b>\""),
-        ("name", json!("SFace"), "inside the program"),
+        ("name", json!("SFace"), "built-in"),
         ("side", json!(0), "8 to 1024"),
         ("side", json!(5000), "5000"),
         ("mean", json!([0.0, 0.0, 1e39]), "finite"),
@@ -125,7 +153,7 @@ fn rules_are_checked() {
 }
 
 #[test]
-fn every_key_is_needed_and_no_other_is_taken() {
+fn every_key_is_required_and_others_are_refused() {
     for key in described().as_object().unwrap().keys() {
         let mut less = described();
         less.as_object_mut().unwrap().remove(key);

@@ -1,7 +1,7 @@
-//! Memory is reused: what is resident after a hundred gradients is what was after a few. In a file of
-//! its own, so that nothing else runs in the process.
+//! Memory is reused: a hundred gradients need no more resident memory than a few. This test has a file
+//! of its own because nothing else may run in the process.
 #![cfg(target_os = "linux")]
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use facedp_nets::{Chip, Recogniser, Workspace};
 
@@ -23,7 +23,7 @@ fn embeddings_do_not_grow_memory() {
     run(5);
     let before = resident();
     run(100);
-    // One leaked embedding or gradient a time would be 27 MB; 1 MB is the allocator's own.
+    // Leaking one embedding or gradient per run would add 27 MB. 1 MB is left to the allocator.
     let grown = resident() - before;
     assert!(grown < 1 << 20, "{grown} bytes");
 }

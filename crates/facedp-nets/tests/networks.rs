@@ -1,6 +1,6 @@
 //! The networks against the libraries they come from: dlib, onnxruntime and OpenCV, on public-domain
 //! pictures (`tools/make_network_golden.py`).
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use facedp_nets::{Chip, Detector, Face, Picture, Recogniser, Rect, Workspace};
 use serde::Deserialize;
@@ -93,8 +93,8 @@ fn overlap(a: &Rect, [x, y, width, height]: [f32; 4]) -> f32 {
     across * down / (a.width * a.height + width * height - across * down)
 }
 
-/// The pictures are at most 320 pixels wide and high, so the detector looks at one size only, as
-/// OpenCV does.
+/// The pictures are at most 320 pixels wide and high, so the detector searches one size only, as OpenCV
+/// does.
 #[test]
 fn detections_are_those_of_opencv() {
     let detector = Detector::new().unwrap();
@@ -120,9 +120,9 @@ fn detections_are_those_of_opencv() {
 /// Slopes along random directions of chip values, by the gradient and by central differences.
 ///
 /// Two thirds of the values move along the gradient's sign and one third against it, by 0.02 grey
-/// levels each, which makes slopes large against rounding: weighted sums of embeddings are right to
-/// about 1e-5, so differences to 1e-5 / 0.04, a part in a thousand of the slopes. A longer step
-/// crosses more kinks (relu, max): at 0.5 slopes differ by 8 %, at 0.02 by well under one.
+/// levels each, which makes slopes large compared with rounding: weighted sums of embeddings are
+/// accurate to about 1e-5, and differences to 1e-5 / 0.04, 0.1 % of the slopes. A longer step crosses
+/// more kinks (relu, max): slopes differ by 8 % at 0.5, and by well under 1 % at 0.02.
 #[test]
 fn gradients_equal_finite_differences() {
     for (recogniser, name) in [
@@ -131,7 +131,7 @@ fn gradients_equal_finite_differences() {
     ] {
         let mut work = Workspace::default();
         let start = chip(name);
-        // Away from 0 and 255, so that both steps stay between.
+        // Both steps must stay between 0 and 255.
         let inner: Vec<f32> = start.values().iter().map(|v| v.clamp(1.0, 254.0)).collect();
         let at = Chip::new(start.side(), inner.clone()).unwrap();
         for seed in 0..3u32 {
@@ -170,7 +170,7 @@ fn gradients_equal_finite_differences() {
     }
 }
 
-/// The golden picture of two faces in another size.
+/// The golden picture of two faces, resized.
 fn both_resized(width: u32) -> image::RgbImage {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/yunet_both.png");
     let picture = image::open(path).unwrap();
@@ -183,8 +183,8 @@ fn faces_in(picture: &image::RgbImage) -> Vec<Face> {
     Detector::new().unwrap().detect(&picture, 0.7, &mut Workspace::default())
 }
 
-/// Sizes that one run of the network does not cover: the same two faces, from 24 pixels to 900 high,
-/// at the same places.
+/// Sizes that one run of the network does not cover: the same two faces, 24 to 900 pixels high, at the
+/// same places.
 #[test]
 fn faces_are_found_at_any_size() {
     let known = faces_in(&both_resized(390));
@@ -203,7 +203,7 @@ fn faces_are_found_at_any_size() {
     }
 }
 
-/// Small faces all over a picture of several tiles, each found once.
+/// Small faces all over a picture of several tiles are each found once.
 #[test]
 fn faces_on_tile_borders_are_found_once() {
     let (two, mut wall) = (both_resized(195), image::RgbImage::new(2100, 1300));

@@ -1,4 +1,4 @@
-//! What can go wrong with a recogniser of one's own.
+//! Errors of recognisers from ONNX files.
 
 use std::path::PathBuf;
 
@@ -7,47 +7,22 @@ use thiserror::Error;
 /// A description with every key.
 const EXAMPLE: &str = include_str!("example.toml");
 
-/// An error of this crate.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file that cannot be read.
     #[error("{}: {reason}", file.display())]
-    Io {
-        /// Which file.
-        file: PathBuf,
-        /// What the system says.
-        reason: std::io::Error,
-    },
-    /// There is no description.
+    Io { file: PathBuf, reason: std::io::Error },
+    /// The TOML file beside a model is missing.
     #[error(
-        "{}: no such file: describe {} there, with these keys:\n\n{EXAMPLE}",
+        "{}: no such file: it must describe {} with these keys:\n\n{EXAMPLE}",
         file.display(),
         model.display()
     )]
-    NoRule {
-        /// Where it should be.
-        file: PathBuf,
-        /// What it should describe.
-        model: PathBuf,
-    },
-    /// A description that cannot be used.
+    NoRule { file: PathBuf, model: PathBuf },
     #[error("{}: {problem}", file.display())]
-    Rule {
-        /// Which file.
-        file: PathBuf,
-        /// What is wrong, and what is possible.
-        problem: String,
-    },
-    /// A model that cannot be used.
+    Rule { file: PathBuf, problem: String },
     #[error("{}: {problem}", file.display())]
-    Model {
-        /// Which file.
-        file: PathBuf,
-        /// What is wrong, and what to do.
-        problem: String,
-    },
+    Model { file: PathBuf, problem: String },
 }
 
-/// Shorthand for results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,14 +1,14 @@
-//! Recognisers of your own: an ONNX file, and beside it a TOML file of the same name that says how
-//! faces are shown to it and when they match.
+//! Recognisers from ONNX files. Beside `model.onnx`, a file `model.toml` says how faces are shown to
+//! the network and when two faces match.
 //!
-//! What `facedp evaluate --recogniser model.onnx` expects in `model.toml`; every key is needed:
+//! Every key of `model.toml` is required:
 //!
 //! ```toml
 #![doc = include_str!("example.toml")]
 //! ```
 //!
-//! Networks run on tract, which is pure Rust. ONNX Runtime is faster, but its crate `ort` fetches a
-//! shared library from a server of its own during the build.
+//! Networks run on tract, which is pure Rust. ONNX Runtime is faster, but its crate `ort` downloads a
+//! shared library during the build.
 
 mod error;
 mod network;
@@ -22,7 +22,7 @@ use facedp_nets::{Recogniser, Rule};
 pub use error::{Error, Result};
 use network::Network;
 
-/// Opens a recogniser: `model`, and the TOML file beside it.
+/// Opens a recogniser: the ONNX file `model` and the TOML file beside it.
 pub fn open(model: &Path) -> Result<Recogniser> {
     let unreadable = |reason| Error::Io { file: model.to_owned(), reason };
     let bytes = fs::read(model).map_err(unreadable)?;
@@ -35,7 +35,7 @@ pub fn open(model: &Path) -> Result<Recogniser> {
     })
 }
 
-/// The description beside a model.
+/// Reads the TOML file beside a model.
 fn rule(model: &Path) -> Result<Rule> {
     let file = model.with_extension("toml");
     let text = match fs::read_to_string(&file) {

@@ -17,7 +17,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Reads a file with a network that takes one chip and gives one vector.
+    /// Reads an ONNX file. Its network must take one chip and return one vector.
     pub fn new(file: &[u8], side: usize) -> Result<Self, String> {
         let proto = read(file)?;
         let mut model = guarded(|| onnx().model_for_proto_model(&proto))?;
@@ -25,7 +25,7 @@ impl Network {
         if model.outputs.len() != 1 {
             let found = model.outputs.len();
             return Err(format!(
-                "has {found} outputs: keep the embedding alone when you export it"
+                "has {found} outputs, not one: export it with the embedding alone"
             ));
         }
         let plan = guarded(|| {
@@ -52,26 +52,26 @@ impl Embed for Network {
     }
 }
 
-/// The file's contents, without the shapes that it claims for what lies between input and output:
-/// they can be those of another batch.
+/// Parses a file and drops the shapes that it states for intermediate tensors: they may be those of
+/// another batch size.
 fn read(file: &[u8]) -> Result<ModelProto, String> {
-    let not_onnx = || "not an ONNX file, or a damaged one".to_owned();
+    let not_onnx = || "not an ONNX file, or damaged".to_owned();
     let mut proto = guarded(|| onnx().proto_model_for_read(&mut &*file)).map_err(|_| not_onnx())?;
     let graph = proto.graph.as_mut().filter(|graph| !graph.node.is_empty()).ok_or_else(not_onnx)?;
-    // The digest would not cover them.
+    // The digest would not cover external weights.
     let elsewhere = Some(DataLocation::External as i32);
     if graph.initializer.iter().any(|tensor| tensor.data_location == elsewhere) {
-        return Err("has its weights in another file: save the model as one file".to_owned());
+        return Err("has its weights in a separate file: save the model as one file".to_owned());
     }
     graph.value_info.clear();
     Ok(proto)
 }
 
-/// Whether it takes a chip, as far as it says.
+/// Fails if the declared input is not a chip.
 fn check_input(model: &InferenceModel, side: usize) -> Result<(), String> {
     let inputs = model.inputs.len();
     if inputs != 1 {
-        return Err(format!("has {inputs} inputs: a recogniser takes the chip alone"));
+        return Err(format!("has {inputs} inputs, not one: a recogniser takes the chip alone"));
     }
     let fact = guarded(|| model.input_fact(0))?;
     let kind = fact.datum_type.concretize().unwrap_or(f32::datum_type());
@@ -81,7 +81,7 @@ fn check_input(model: &InferenceModel, side: usize) -> Result<(), String> {
     let sizes = fact.shape.dims().map(|size| size.concretize()?.to_usize().ok());
     let sizes: Vec<Option<usize>> = sizes.collect();
     let rank = fact.shape.rank().concretize().unwrap_or(4);
-    // Any batch will do: one is put in its place.
+    // Any batch size will do: it is replaced by 1.
     let fits = |(found, expected): (&Option<usize>, usize)| found.is_none_or(|n| n == expected);
     if rank == 4 && sizes.iter().skip(1).zip([3, side, side]).all(fits) {
         return Ok(());
@@ -94,18 +94,18 @@ fn check_input(model: &InferenceModel, side: usize) -> Result<(), String> {
     ))
 }
 
-/// Whether it gives one vector.
+/// Fails if the output is not one vector.
 fn check_output(plan: &TypedRunnableModel<TypedModel>) -> Result<(), String> {
     let fact = guarded(|| plan.model().output_fact(0))?;
     let sizes = fact.shape.as_concrete().unwrap_or_default();
-    // Ones beside the numbers' axis change nothing.
+    // Axes of length 1 do not matter.
     if sizes.iter().filter(|size| **size != 1).count() != 1 {
-        return Err(format!("gives {:?} for a face, not one vector [1, n]", fact.shape));
+        return Err(format!("returns {:?} for a face, not one vector [1, n]", fact.shape));
     }
     Ok(())
 }
 
-/// An error as a sentence. Some broken files make tract panic.
+/// Turns errors and panics into a sentence: some broken files make tract panic.
 fn guarded<T>(work: impl FnOnce() -> TractResult<T>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(done) => done.map_err(|error| format!("cannot be run: {error:#}")),

@@ -1,5 +1,5 @@
 //! Small networks against ONNX Runtime (`tools/make_onnx_golden.py`), and files that must be refused.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,16 +65,17 @@ fn the_description_beside_a_model_is_read() {
     let recogniser = open(&golden("tiny.onnx")).unwrap();
     assert_eq!((recogniser.name(), recogniser.side()), ("tiny", 16));
     assert_eq!(recogniser.threshold(), 0.5);
-    // SHA-256 of the file, which a resumed run must find again.
-    let identity = recogniser.identity().unwrap();
-    let digest = identity.split(' ').next().unwrap();
-    assert!(digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_hexdigit()), "{identity}");
+    // The SHA-256 of the file, which a resumed run compares.
+    let fingerprint = recogniser.fingerprint().unwrap();
+    let rest = fingerprint.strip_prefix("recogniser 1: tiny, network ").unwrap();
+    let digest = rest.split(',').next().unwrap();
+    assert!(digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_hexdigit()), "{fingerprint}");
     let mut bytes = fs::read(golden("tiny.onnx")).unwrap();
     let (_folder, other) = described("tiny.onnx", TOML);
     let weight = bytes.windows(7).rposition(|w| w == b"dense.b").unwrap() + 20;
     bytes[weight] ^= 1;
     fs::write(&other, bytes).unwrap();
-    assert_ne!(open(&other).unwrap().identity().unwrap(), identity);
+    assert_ne!(open(&other).unwrap().fingerprint().unwrap(), fingerprint);
 }
 
 #[test]
@@ -83,12 +84,12 @@ fn the_example_is_a_description() {
     let rule: facedp_nets::Rule = toml::from_str(example).unwrap();
     rule.validate().unwrap();
     let readme = fs::read_to_string(golden("../../../../README.md")).unwrap();
-    assert!(readme.contains(example), "the README has another example");
+    assert!(readme.contains(example), "the README's example differs");
 }
 
 #[test]
-fn what_is_no_recogniser_is_refused_with_a_reason() {
-    // A network, a line of the description that is another one, and words of the message.
+fn other_files_are_refused_with_a_reason() {
+    // A network, a changed line of its description, and words of the message.
     let cases: [(&str, &str, &[&str]); 13] = [
         ("map.onnx", "", &["map.onnx", "[", "16", "not one vector"]),
         ("two.onnx", "", &["two.onnx", "2 outputs", "export"]),
@@ -100,7 +101,7 @@ fn what_is_no_recogniser_is_refused_with_a_reason() {
         ("tiny.onnx", "side = 4", &["tiny.toml", "side = 4", "8 to 1024"]),
         ("tiny.onnx", "factor = nan", &["tiny.toml", "factor = NaN", "above 0"]),
         ("tiny.onnx", "threshold = 3.0", &["tiny.toml", "threshold = 3", "largest distance"]),
-        ("tiny.onnx", "name = \"dlib\"", &["tiny.toml", "\"dlib\"", "inside the program"]),
+        ("tiny.onnx", "name = \"dlib\"", &["tiny.toml", "\"dlib\"", "built-in"]),
         ("tiny.onnx", "metric = \"l2\"", &["tiny.toml", "line 7", "euclidean", "cosine"]),
         ("tiny.onnx", "channels = ", &["tiny.toml", "line 6"]),
     ];
@@ -127,7 +128,7 @@ fn refused(model: &Path, words: &[&str]) {
 }
 
 #[test]
-fn files_that_are_missing_or_something_else_are_named() {
+fn missing_and_foreign_files_are_named() {
     let (folder, model) = described("tiny.onnx", TOML);
     refused(&folder.path().join("nowhere.onnx"), &["nowhere.onnx", "No such file"]);
     for (text, problem) in [("", "not an ONNX"), ("no network", "not an ONNX")] {
@@ -139,8 +140,7 @@ fn files_that_are_missing_or_something_else_are_named() {
     refused(&model, &["tiny.toml", "no such file", "tiny.onnx", "template = [", "threshold = "]);
 }
 
-/// Every 37th byte changed, and files cut off: a network or an error, never a panic that ends the
-/// program.
+/// Every 37th byte changed, and truncated files: a network or an error, never a panic.
 #[test]
 fn damaged_files_are_errors() {
     let whole = fs::read(golden("tiny.onnx")).unwrap();

@@ -1,4 +1,4 @@
-//! Dense convolution: windows laid out as columns, then one matrix product.
+//! Dense convolution: windows laid out as columns (im2col), then one matrix product.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -7,7 +7,7 @@ use super::{Shape, Window};
 
 /// A convolution with a bias.
 #[derive(Debug, Clone)]
-pub struct Conv {
+pub(crate) struct Conv {
     window: Window,
     inputs: usize,
     outputs: usize,
@@ -17,9 +17,14 @@ pub struct Conv {
 }
 
 impl Conv {
-    /// A convolution of `inputs` channels; one bias per output channel. `None` if the numbers of
-    /// weights and channels do not fit.
-    pub fn new(window: Window, inputs: usize, weights: Vec<f32>, bias: Vec<f32>) -> Option<Self> {
+    /// A convolution of `inputs` channels, with one bias per output channel. `None` if the number of
+    /// weights does not match.
+    pub(crate) fn new(
+        window: Window,
+        inputs: usize,
+        weights: Vec<f32>,
+        bias: Vec<f32>,
+    ) -> Option<Self> {
         let outputs = bias.len();
         let fits = weights.len() == outputs * inputs * window.kernel * window.kernel;
         fits.then_some(Self { window, inputs, outputs, weights, bias })
@@ -29,17 +34,17 @@ impl Conv {
         Shape { channels: self.outputs, ..self.window.shape(from) }
     }
 
-    /// Values that the columns take.
+    /// The number of values in the columns.
     pub(super) fn scratch_len(&self, from: Shape) -> usize {
         if self.is_pointwise() { 0 } else { self.depth() * self.shape(from).area() }
     }
 
-    /// Rows of the matrix of columns.
+    /// The number of rows in the matrix of columns.
     fn depth(&self) -> usize {
         self.inputs * self.window.kernel * self.window.kernel
     }
 
-    /// A window of one value needs no columns: the picture is the matrix already.
+    /// A window of one value needs no columns: the picture is already the matrix.
     fn is_pointwise(&self) -> bool {
         self.window == Window::new(1, 1, 0)
     }
@@ -122,7 +127,7 @@ impl Conv {
         });
     }
 
-    /// Adds every column back to where its window came from.
+    /// Adds every column back to the positions of its window.
     #[inline(always)]
     fn gather(&self, columns: &[f32], from: Shape, gradient: &mut [f32]) {
         let to = self.shape(from);
@@ -134,8 +139,8 @@ impl Conv {
         });
     }
 
-    /// Calls `visit(row of the columns, y, where the input line begins, valid positions)` for every
-    /// line of every row; the input line is `None` where the window lies in the padding.
+    /// Calls `visit(row of the columns, y, start of the input line, valid positions)` for every line of
+    /// every row. The input line is `None` where the window lies in the padding.
     #[inline(always)]
     fn for_each_row(
         &self,

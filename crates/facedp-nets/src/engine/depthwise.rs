@@ -1,10 +1,10 @@
-//! Convolution of each channel with a window of its own.
+//! Depthwise convolution: each channel has its own window.
 
 use super::{Shape, Window};
 
 /// A depthwise convolution with a bias.
 #[derive(Debug, Clone)]
-pub struct Depthwise {
+pub(crate) struct Depthwise {
     window: Window,
     /// `kernel * kernel` per channel.
     weights: Vec<f32>,
@@ -12,8 +12,8 @@ pub struct Depthwise {
 }
 
 impl Depthwise {
-    /// One window and one bias per channel. `None` if their numbers do not fit.
-    pub fn new(window: Window, weights: Vec<f32>, bias: Vec<f32>) -> Option<Self> {
+    /// One window and one bias per channel. `None` if their numbers do not match.
+    pub(crate) fn new(window: Window, weights: Vec<f32>, bias: Vec<f32>) -> Option<Self> {
         let fits = weights.len() == bias.len() * window.kernel * window.kernel;
         fits.then_some(Self { window, weights, bias })
     }
@@ -22,7 +22,7 @@ impl Depthwise {
         self.window
     }
 
-    /// Values that a channel with zeros around and its convolution take.
+    /// The number of values in a padded channel and its convolution.
     pub(super) fn scratch_len(&self, from: Shape) -> usize {
         if self.is_common() { (2 * from.height + 2) * (from.width + 2) } else { 0 }
     }
@@ -77,7 +77,7 @@ impl Depthwise {
                 upstream.chunks_exact(to.area()).zip(gradient.chunks_exact_mut(from.area()));
             let mut padded = Padded::new(scratch, from);
             for ((upstream, gradient), window) in planes.zip(self.weights.as_chunks::<9>().0) {
-                // The transpose of such a convolution is one with its window turned round.
+                // The transpose of this convolution is the one with the reversed window.
                 let mut window = *window;
                 window.reverse();
                 padded.fill(upstream, to.width, stride);
@@ -95,13 +95,13 @@ impl Depthwise {
         });
     }
 
-    /// The window that nearly all layers have: 3x3, one zero around.
+    /// Whether the window is 3x3 with a padding of 1, as in nearly all layers.
     fn is_common(&self) -> bool {
         (self.window.kernel, self.window.padding) == (3, 1)
     }
 
-    /// Calls `visit(weight, first input, first output, count)` for every weight and every line it
-    /// touches; inputs step by the stride, outputs by one.
+    /// Calls `visit(weight, first input, first output, count)` for every weight and every line that it
+    /// touches. Inputs advance by the stride, outputs by one.
     #[inline(always)]
     fn for_each_line(&self, from: Shape, mut visit: impl FnMut(f32, usize, usize, usize)) {
         let to = self.window.shape(from);
@@ -124,8 +124,8 @@ impl Depthwise {
     }
 }
 
-/// A channel with a zero around it, and room for its convolution: lines so long that one loop runs
-/// over all of them, which vector units like better than many short ones.
+/// A channel padded with zeros, and space for its convolution. One loop runs over all lines at once,
+/// which vectorises better than many short loops.
 struct Padded<'s> {
     pitch: usize,
     plane: &'s mut [f32],
@@ -141,7 +141,7 @@ impl<'s> Padded<'s> {
         Self { pitch, plane, result: &mut rest[..shape.height * pitch] }
     }
 
-    /// Writes lines of `width` values, every `stride` pixels both ways; always the same places.
+    /// Writes lines of `width` values, `stride` pixels apart in both directions.
     #[inline(always)]
     fn fill(&mut self, lines: &[f32], width: usize, stride: usize) {
         let places = self.plane[self.pitch..].chunks_exact_mut(self.pitch).step_by(stride);
@@ -154,7 +154,7 @@ impl<'s> Padded<'s> {
         }
     }
 
-    /// Convolves all of it. Lines of the result; their last two values mean nothing.
+    /// The lines of the convolution. Their last two values are meaningless.
     #[inline(always)]
     fn convolved(&mut self, window: &[f32; 9]) -> std::slice::ChunksExact<'_, f32> {
         let count = self.result.len() - 2;

@@ -1,77 +1,67 @@
 //! A small engine for convolutional networks: forward, and the gradient with respect to the input.
 //!
-//! A network is a list of nodes, each made from earlier ones; node 0 is the input. Tensors hold one
-//! picture, channel by channel, row by row. Weights are constants, so only input gradients exist.
-//! Everything runs on one thread; several faces run in parallel, each with its own [`Workspace`],
-//! which owns all memory and reuses it.
+//! A network is a list of nodes, each computed from earlier ones; node 0 is the input. A tensor holds
+//! one picture, channel by channel, row by row. Weights are constants, so only input gradients exist.
+//! A run uses one thread. Several faces can run in parallel, each with its own [`Workspace`], which
+//! owns all memory and reuses it.
 //!
-//! Crates tried: tract has no gradients, candle's max-pool gradient fails where kernel and stride
-//! differ, ort needs a shared library of 29 MB.
+//! Existing crates do not fit: tract has no gradients, candle's max-pool gradient fails where kernel
+//! and stride differ, ort needs a shared library of 29 MB.
 
 mod conv;
 mod depthwise;
 mod pool;
 mod simple;
 mod step;
+#[cfg(test)]
+mod tests;
 mod workspace;
 
-pub use conv::Conv;
-pub use depthwise::Depthwise;
-pub use pool::Pool;
+pub(crate) use conv::Conv;
+pub(crate) use depthwise::Depthwise;
+pub(crate) use pool::Pool;
 pub use workspace::Workspace;
 
-/// Channels, rows and columns of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
-    /// Channels.
+pub(crate) struct Shape {
     pub channels: usize,
-    /// Rows.
     pub height: usize,
-    /// Columns.
     pub width: usize,
 }
 
 impl Shape {
-    /// A shape.
-    pub const fn new(channels: usize, height: usize, width: usize) -> Self {
+    pub(crate) const fn new(channels: usize, height: usize, width: usize) -> Self {
         Self { channels, height, width }
     }
 
-    /// Values of one channel.
-    pub const fn area(self) -> usize {
+    /// The number of values in one channel.
+    pub(crate) const fn area(self) -> usize {
         self.height * self.width
     }
 
-    /// Values in all.
-    pub const fn len(self) -> usize {
+    /// The number of values in all channels.
+    pub(crate) const fn len(self) -> usize {
         self.channels * self.area()
-    }
-
-    /// Whether there are none.
-    pub const fn is_empty(self) -> bool {
-        self.len() == 0
     }
 }
 
-/// Where a window goes: its side, its step, and how many zeros surround the picture.
+/// A square sliding window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Window {
-    /// Side of the square window.
+pub(crate) struct Window {
+    /// The side of the window.
     pub kernel: usize,
-    /// Step.
     pub stride: usize,
-    /// Zeros on each side.
+    /// Zeros on each side of the picture.
     pub padding: usize,
 }
 
 impl Window {
-    /// A window.
-    pub const fn new(kernel: usize, stride: usize, padding: usize) -> Self {
+    pub(crate) const fn new(kernel: usize, stride: usize, padding: usize) -> Self {
         Self { kernel, stride, padding }
     }
 
-    /// Positions along a line of `n` values; 0 if the window does not fit.
-    pub const fn positions(self, n: usize) -> usize {
+    /// The number of positions along a line of `n` values; 0 if the window does not fit.
+    pub(crate) const fn positions(self, n: usize) -> usize {
         let padded = n + 2 * self.padding;
         if padded < self.kernel { 0 } else { (padded - self.kernel) / self.stride + 1 }
     }
@@ -86,12 +76,11 @@ impl Window {
     }
 }
 
-/// What makes a node from others.
+/// An operation that computes a node from earlier ones.
 #[derive(Debug, Clone)]
-pub enum Op {
-    /// The network's input.
+pub(crate) enum Op {
     Input,
-    /// A dense convolution (also a matrix product, as a window of the whole picture).
+    /// A dense convolution; with a window of the whole picture, a matrix product.
     Conv(Conv),
     /// A convolution of each channel with its own window.
     Depthwise(Depthwise),
@@ -99,23 +88,16 @@ pub enum Op {
     Relu,
     /// `x` where positive, else `x` times the channel's slope.
     Prelu(Vec<f32>),
-    /// `scale x + shift`, by channel.
-    Affine {
-        /// Factors.
-        scale: Vec<f32>,
-        /// Summands.
-        shift: Vec<f32>,
-    },
-    /// `1 / (1 + e^-x)`.
+    /// `1 / (1 + e^-x)`. No embedded network has one, but tests of gradients need a smooth function.
+    #[cfg_attr(not(test), allow(dead_code))]
     Sigmoid,
-    /// The largest or mean value under a window.
     Pool(Pool),
     /// The mean of each channel.
     GlobalAverage,
-    /// Every value four times, in a picture of twice the side.
+    /// Nearest-neighbour upsampling to twice the side.
     Upsample,
-    /// The sum of two nodes. Where sizes differ, the smaller is filled up with zeros at the end of
-    /// each dimension, as dlib does.
+    /// The sum of two nodes. The smaller one is padded with zeros at the end of each dimension, as in
+    /// dlib.
     Add,
 }
 
@@ -126,20 +108,20 @@ struct Node {
     inputs: [usize; 2],
 }
 
-/// A network: nodes in an order in which each can be computed.
+/// Nodes in an order in which each can be computed.
 #[derive(Debug, Clone)]
-pub struct Network {
+pub(crate) struct Network {
     nodes: Vec<Node>,
     outputs: Vec<NodeId>,
 }
 
 /// A node of a network under construction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NodeId(usize);
+pub(crate) struct NodeId(usize);
 
 /// Builds a network node by node.
 #[derive(Debug)]
-pub struct Builder {
+pub(crate) struct Builder {
     nodes: Vec<Node>,
 }
 
@@ -150,18 +132,17 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// The input node.
-    pub fn input(&self) -> NodeId {
+    pub(crate) fn input(&self) -> NodeId {
         NodeId(0)
     }
 
-    /// A node made from one other.
-    pub fn then(&mut self, from: NodeId, op: Op) -> NodeId {
+    /// Adds a node with one input.
+    pub(crate) fn then(&mut self, from: NodeId, op: Op) -> NodeId {
         self.push(op, [from.0, from.0])
     }
 
     /// The sum of two nodes.
-    pub fn add(&mut self, a: NodeId, b: NodeId) -> NodeId {
+    pub(crate) fn add(&mut self, a: NodeId, b: NodeId) -> NodeId {
         self.push(Op::Add, [a.0, b.0])
     }
 
@@ -170,8 +151,7 @@ impl Builder {
         NodeId(self.nodes.len() - 1)
     }
 
-    /// The network with these outputs.
-    pub fn finish(self, outputs: &[NodeId]) -> Network {
+    pub(crate) fn finish(self, outputs: &[NodeId]) -> Network {
         Network { nodes: self.nodes, outputs: outputs.to_vec() }
     }
 }
@@ -180,7 +160,7 @@ impl Op {
     /// The shape of the result.
     fn shape(&self, a: Shape, b: Shape) -> Shape {
         match self {
-            Op::Input | Op::Relu | Op::Prelu(_) | Op::Affine { .. } | Op::Sigmoid => a,
+            Op::Input | Op::Relu | Op::Prelu(_) | Op::Sigmoid => a,
             Op::Conv(conv) => conv.shape(a),
             Op::Depthwise(conv) => conv.window().shape(a),
             Op::Pool(pool) => pool.window().shape(a),

@@ -1,11 +1,10 @@
-//! Pooling: the largest or the mean value under a window.
+//! Max and average pooling.
 
 use super::{Shape, Window};
 
-/// What a window is reduced to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pool {
-    /// The largest value. Padding never wins.
+pub(crate) enum Pool {
+    /// Padding is never the maximum.
     Max(Window),
     /// The mean of the whole window; padding counts as zeros.
     Average(Window),
@@ -34,7 +33,7 @@ impl Pool {
         }
     }
 
-    /// Adds the gradient with respect to the input. The first of equal largest values gets it all.
+    /// Adds the gradient with respect to the input. Of equal maxima, the first gets all of it.
     #[inline(always)]
     pub(super) fn backward(
         self,
@@ -59,7 +58,7 @@ impl Pool {
         }
     }
 
-    /// Input positions under the window of output `at`.
+    /// The input positions under the window of output `at`.
     #[inline(always)]
     fn positions(self, at: usize, from: Shape, to: Shape) -> impl Iterator<Item = usize> {
         let Window { kernel, stride, padding } = self.window();
@@ -76,7 +75,7 @@ impl Pool {
     }
 }
 
-/// The largest of every two by two values; rows must come in pairs.
+/// The maximum of every 2x2 square. The number of rows must be even.
 #[inline(always)]
 fn halve(input: &[f32], width: usize, output: &mut [f32]) {
     let pairs = input.chunks_exact(2 * width).zip(output.chunks_exact_mut(width / 2));

@@ -1,9 +1,9 @@
-//! Operations on single values, and those that only move values around.
+//! Element-wise operations, and operations that only move values.
 
 use super::Shape;
 
-/// 1 or 0. A number, not a branch: signs of values are as good as random, and a branch that cannot be
-/// foretold costs more than the sum.
+/// 1 or 0. A number instead of a branch: signs are practically random, and a mispredicted branch costs
+/// more than the multiplication.
 #[inline(always)]
 fn is_positive(value: f32) -> f32 {
     f32::from(u8::from(value > 0.0))
@@ -45,29 +45,6 @@ pub(super) fn prelu_backward(
         for ((g, u), i) in gradient.iter_mut().zip(upstream).zip(input) {
             *g += u * (slope + (1.0 - slope) * is_positive(*i));
         }
-    }
-}
-
-#[inline(always)]
-pub(super) fn affine(
-    input: &[f32],
-    shape: Shape,
-    scale: &[f32],
-    shift: &[f32],
-    output: &mut [f32],
-) {
-    let channels = output.chunks_exact_mut(shape.area()).zip(input.chunks_exact(shape.area()));
-    for ((output, input), (scale, shift)) in channels.zip(scale.iter().zip(shift)) {
-        output.iter_mut().zip(input).for_each(|(o, i)| *o = scale * i + shift);
-    }
-}
-
-#[inline(always)]
-pub(super) fn affine_backward(shape: Shape, scale: &[f32], upstream: &[f32], gradient: &mut [f32]) {
-    let area = shape.area();
-    let channels = gradient.chunks_exact_mut(area).zip(upstream.chunks_exact(area));
-    for ((gradient, upstream), scale) in channels.zip(scale) {
-        gradient.iter_mut().zip(upstream).for_each(|(g, u)| *g += scale * u);
     }
 }
 
@@ -134,7 +111,7 @@ pub(super) fn add_from_corner(large: &[f32], from: Shape, small: &mut [f32], sha
     });
 }
 
-/// Where each line of the small tensor begins, in it and in the large one.
+/// Calls `visit` with the start of each line of the small tensor, in it and in the large one.
 #[inline(always)]
 fn for_each_line(small: Shape, large: Shape, mut visit: impl FnMut(usize, usize)) {
     for channel in 0..small.channels {

@@ -1,20 +1,18 @@
-//! One node, forward or backward, compiled for the vector units of the machine it runs on.
+//! One node, forward or backward, compiled for the vector instructions of the machine it runs on.
 //!
-//! `pulp` calls what is given to it from functions compiled for each kind of vector unit; whatever is
-//! inlined there is compiled so too. Hence `inline(always)` on the loops of all operations.
+//! `pulp` calls its argument from functions that are compiled for each instruction set. Whatever is
+//! inlined there is compiled for it too, hence `inline(always)` on the loops of all operations.
 
 use pulp::{Arch, NullaryFnOnce};
 
 use super::{Op, Shape, simple};
 
-/// A tensor to read.
 #[derive(Clone, Copy)]
 pub(super) struct Input<'a> {
     pub values: &'a [f32],
     pub shape: Shape,
 }
 
-/// Computes a node.
 pub(super) struct Forward<'a> {
     pub op: &'a Op,
     pub inputs: [Input<'a>; 2],
@@ -42,7 +40,6 @@ impl NullaryFnOnce for Forward<'_> {
             Op::Depthwise(conv) => conv.forward(x, from, output, scratch),
             Op::Relu => simple::relu(x, output),
             Op::Prelu(slopes) => simple::prelu(x, from, slopes, output),
-            Op::Affine { scale, shift } => simple::affine(x, from, scale, shift, output),
             Op::Sigmoid => simple::sigmoid(x, output),
             Op::Pool(pool) => pool.forward(x, from, output),
             Op::GlobalAverage => simple::global_average(x, from, output),
@@ -56,7 +53,7 @@ impl NullaryFnOnce for Forward<'_> {
     }
 }
 
-/// Adds what a node's gradient means for its first input.
+/// Adds the gradient of a node's input, given that of the node.
 pub(super) struct Backward<'a> {
     pub op: &'a Op,
     pub input: Input<'a>,
@@ -85,7 +82,6 @@ impl NullaryFnOnce for Backward<'_> {
             Op::Depthwise(conv) => conv.backward(up, from, gradient, scratch),
             Op::Relu => simple::relu_backward(y, up, gradient),
             Op::Prelu(slopes) => simple::prelu_backward(x, from, slopes, up, gradient),
-            Op::Affine { scale, .. } => simple::affine_backward(from, scale, up, gradient),
             Op::Sigmoid => simple::sigmoid_backward(y, up, gradient),
             Op::Pool(pool) => pool.backward(x, up, from, gradient),
             Op::GlobalAverage => simple::global_average_backward(from, up, gradient),

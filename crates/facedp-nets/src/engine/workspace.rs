@@ -1,11 +1,11 @@
-//! Running a network, with memory that is reused from one run to the next.
+//! Running a network, in memory that is reused between runs.
 
 use super::step::{Backward, Forward, Input};
 use super::{Network, Op, Shape};
 
 /// The memory of a running network: the values and gradients of every node.
 ///
-/// It grows to what the largest input needs and is then reused: no run allocates.
+/// It grows to the size that the largest input needs. After that, no run allocates.
 #[derive(Debug, Default)]
 pub struct Workspace {
     shapes: Vec<Shape>,
@@ -15,9 +15,9 @@ pub struct Workspace {
 }
 
 impl Network {
-    /// The shapes of all outputs for an input of the given shape. A dimension of 0 says that the
-    /// input is too small for the network.
-    pub fn output_shapes(&self, input: Shape) -> Vec<Shape> {
+    /// The shapes of all outputs for an input of the given shape.
+    #[cfg(test)]
+    pub(crate) fn output_shapes(&self, input: Shape) -> Vec<Shape> {
         let mut shapes = Vec::new();
         self.shapes(input, &mut shapes);
         self.outputs.iter().map(|output| shapes[output.0]).collect()
@@ -36,7 +36,12 @@ impl Network {
     /// Computes all nodes. `fill` writes the input (of the given shape) in place.
     ///
     /// The input must be large enough that every node has at least one value.
-    pub fn forward(&self, work: &mut Workspace, input: Shape, fill: impl FnOnce(&mut [f32])) {
+    pub(crate) fn forward(
+        &self,
+        work: &mut Workspace,
+        input: Shape,
+        fill: impl FnOnce(&mut [f32]),
+    ) {
         work.prepare(self, input);
         fill(&mut work.values[0]);
         for (index, node) in self.nodes.iter().enumerate().skip(1) {
@@ -49,13 +54,13 @@ impl Network {
     }
 
     /// The value of one output after [`Network::forward`].
-    pub fn output<'w>(&self, work: &'w Workspace, output: usize) -> &'w [f32] {
+    pub(crate) fn output<'w>(&self, work: &'w Workspace, output: usize) -> &'w [f32] {
         &work.values[self.outputs[output].0]
     }
 
-    /// The gradient with respect to the input of `sum(upstream * output)`, after
+    /// The gradient of `sum(upstream * output)` with respect to the input, after
     /// [`Network::forward`].
-    pub fn backward<'w>(
+    pub(crate) fn backward<'w>(
         &self,
         work: &'w mut Workspace,
         output: usize,
@@ -100,9 +105,9 @@ impl Workspace {
             Op::Depthwise(conv) => conv.scratch_len(self.shapes[node.inputs[0]]),
             _ => 0,
         });
-        let most = scratch.max().unwrap_or(0);
-        if self.scratch.len() < most {
-            self.scratch.resize(most, 0.0);
+        let needed = scratch.max().unwrap_or(0);
+        if self.scratch.len() < needed {
+            self.scratch.resize(needed, 0.0);
         }
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn network() -> Result<Network> {
         if halves {
             x = net.then(x, Op::Pool(Pool::Average(Window::new(2, 2, 0))));
         }
-        x = net.add(y, x); // dlib fills the smaller one up with zeros
+        x = net.add(y, x); // dlib pads the smaller one with zeros
         x = net.then(x, Op::Relu);
         inputs = outputs;
     }

@@ -1,5 +1,5 @@
-//! The three networks, layer by layer. Weights are embedded, in half precision;
-//! `assets/networks.md` says where they come from.
+//! The three networks, layer by layer. Weights are embedded in half precision; their provenance is in
+//! `assets/networks.md`.
 
 #[cfg(feature = "dlib")]
 pub(crate) mod dlib;

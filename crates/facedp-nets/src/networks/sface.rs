@@ -29,7 +29,7 @@ pub(crate) fn network() -> Result<Network> {
         x = net.then(x, weights.conv(&name, inputs, Window::new(1, 1, 0))?);
         x = activate(&mut net, x, &name)?;
     }
-    // The dense layer is a window of the whole 7x7 picture.
+    // The dense layer is a convolution with a 7x7 window, the size of the picture.
     x = net.then(x, weights.conv("fc", 1024, Window::new(7, 1, 0))?);
     Ok(net.finish(&[x]))
 }
