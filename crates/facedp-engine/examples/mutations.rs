@@ -1,12 +1,12 @@
-//! Feeds the engine with damaged pictures for a while: `mutations SECONDS [SEED] [FOLDER]`.
+//! Feeds damaged pictures to the engine: `mutations SECONDS [SEED] [FOLDER]`.
 //!
-//! Inputs that make it panic are written to the folder, if one is given.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+//! Inputs that cause a panic are written to FOLDER, if given.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use support::mutate::{peak_memory, run};
 
@@ -17,7 +17,8 @@ fn main() {
     std::panic::set_hook(Box::new(|panic| eprintln!("{panic}")));
     let cases = support::cases();
     let seeds = cases.iter().map(|case| support::golden(case["file"].as_str().unwrap()));
-    let findings = run(&seeds.collect::<Vec<_>>(), seed, Duration::from_secs(seconds));
+    let (start, time) = (Instant::now(), Duration::from_secs(seconds));
+    let findings = run(&seeds.collect::<Vec<_>>(), seed, |_| start.elapsed() < time);
     println!(
         "{} inputs in {seconds} s, {} accepted, slowest {:?}, {} panics, peak memory {} MB",
         findings.inputs,

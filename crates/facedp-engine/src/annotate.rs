@@ -1,18 +1,19 @@
-//! Pictures to look at: a photo with its faces marked, a chip.
+//! PNG pictures for users: a photo with its faces marked, and a chip.
 
 use facedp::Plane;
 use facedp_nets::Picture;
 use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder};
 
+use crate::detect::DetectedFace;
 use crate::error::{Error, Result};
-use crate::eyes::Spot;
-use crate::photo::{Format, Photo};
+use crate::format::Format;
+use crate::photo::Photo;
 
-const FRAME: [u8; 3] = [0, 220, 80];
-const DOT: [u8; 3] = [255, 40, 40];
-const INK: [u8; 3] = [0, 40, 10];
-/// Digits of 3x5 dots, row by row from the top, the left dot first.
+const FRAME_COLOUR: [u8; 3] = [0, 220, 80];
+const LANDMARK_COLOUR: [u8; 3] = [255, 40, 40];
+const DIGIT_COLOUR: [u8; 3] = [0, 40, 10];
+/// A 3x5 bitmap of each digit: rows from the top, leftmost dot in the highest bit.
 const DIGITS: [u16; 10] = [
     0b111_101_101_101_111,
     0b010_110_010_010_111,
@@ -26,20 +27,26 @@ const DIGITS: [u16; 10] = [
     0b111_101_111_001_111,
 ];
 
-/// A colour PNG file of the photo, with a numbered frame round every face and its landmarks dotted.
-pub fn annotated(photo: &Photo, spots: &[Spot]) -> Result<Vec<u8>> {
+/// The photo as a PNG file, with a numbered frame around every face and dots on its landmarks.
+pub fn annotated(photo: &Photo, faces: &[DetectedFace]) -> Result<Vec<u8>> {
     let picture = photo.picture(photo.whole())?;
-    let thick = (picture.width().max(picture.height()) as f32 / 500.0).max(1.0).round();
+    let thickness = (picture.width().max(picture.height()) as f32 / 500.0).max(1.0).round();
     let mut canvas = Canvas { picture: &picture, rgb: picture.rgb().to_vec() };
-    for (number, spot) in (1..).zip(spots) {
-        let [x, y, width, height] = spot.rect;
-        canvas.write(number, x, y, thick);
-        canvas.fill(x, y, width, thick, FRAME);
-        canvas.fill(x, y + height - thick, width, thick, FRAME);
-        canvas.fill(x, y, thick, height, FRAME);
-        canvas.fill(x + width - thick, y, thick, height, FRAME);
-        for [x, y] in spot.landmarks {
-            canvas.fill(x - thick, y - thick, 2.0 * thick, 2.0 * thick, DOT);
+    for (number, face) in (1..).zip(faces) {
+        let [x, y, width, height] = face.rect;
+        canvas.draw_number(number, x, y, thickness);
+        canvas.fill(x, y, width, thickness, FRAME_COLOUR);
+        canvas.fill(x, y + height - thickness, width, thickness, FRAME_COLOUR);
+        canvas.fill(x, y, thickness, height, FRAME_COLOUR);
+        canvas.fill(x + width - thickness, y, thickness, height, FRAME_COLOUR);
+        for [x, y] in face.landmarks {
+            canvas.fill(
+                x - thickness,
+                y - thickness,
+                2.0 * thickness,
+                2.0 * thickness,
+                LANDMARK_COLOUR,
+            );
         }
     }
     let mut file = Vec::new();
@@ -50,7 +57,7 @@ pub fn annotated(photo: &Photo, spots: &[Spot]) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// Grey levels as a PNG file, rounded and cut to the range.
+/// A plane of grey levels as a PNG file, rounded and clamped to 0..=255.
 pub fn grey_png(plane: &Plane) -> Result<Vec<u8>> {
     let levels: Vec<u8> = plane.data().iter().map(|v| v.round() as u8).collect();
     let mut file = Vec::new();
@@ -67,29 +74,29 @@ struct Canvas<'a> {
 }
 
 impl Canvas<'_> {
-    /// Writes a number on a plate, from its upper left corner on.
-    fn write(&mut self, number: usize, x: f32, y: f32, thick: f32) {
-        let dot = 2.0 * thick;
+    /// Draws a number on a filled rectangle whose top left corner is given.
+    fn draw_number(&mut self, number: usize, x: f32, y: f32, thickness: f32) {
+        let dot = 2.0 * thickness;
         let digits = number.to_string();
-        self.fill(x, y, dot * (4 * digits.len() + 1) as f32, 7.0 * dot, FRAME);
-        for (place, digit) in digits.bytes().enumerate() {
+        self.fill(x, y, dot * (4 * digits.len() + 1) as f32, 7.0 * dot, FRAME_COLOUR);
+        for (position, digit) in digits.bytes().enumerate() {
             let dots = DIGITS[usize::from(digit - b'0')];
             for at in (0..15).filter(|at| dots >> (14 - at) & 1 == 1) {
-                let column = (1 + 4 * place + at % 3) as f32;
-                self.fill(x + dot * column, y + dot * (1 + at / 3) as f32, dot, dot, INK);
+                let column = (1 + 4 * position + at % 3) as f32;
+                self.fill(x + dot * column, y + dot * (1 + at / 3) as f32, dot, dot, DIGIT_COLOUR);
             }
         }
     }
 
-    /// Fills the part of a rectangle that lies in the picture.
+    /// Fills the part of a rectangle that lies inside the picture.
     fn fill(&mut self, x: f32, y: f32, width: f32, height: f32, colour: [u8; 3]) {
         let (right, bottom) = (self.picture.width(), self.picture.height());
-        let cut = |from: f32, length: f32, size: usize| {
+        let clip = |from: f32, length: f32, size: usize| {
             let end = ((from + length).max(0.0) as usize).min(size);
             (from.max(0.0) as usize).min(end)..end
         };
-        let columns = cut(x, width, right);
-        for row in cut(y, height, bottom) {
+        let columns = clip(x, width, right);
+        for row in clip(y, height, bottom) {
             let line =
                 &mut self.rgb[3 * (row * right + columns.start)..3 * (row * right + columns.end)];
             line.chunks_exact_mut(3).for_each(|pixel| pixel.copy_from_slice(&colour));

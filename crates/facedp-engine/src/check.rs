@@ -1,17 +1,19 @@
-//! A photo against its original: how much changed, and who still recognises it.
+//! Compares a photo with its original: quality, and verdicts of recognisers.
 
-use facedp::Quality;
+use facedp::metrics::Quality;
 use facedp_nets::Workspace;
 use serde::Serialize;
 
+use crate::detect::{DetectedFace, MIN_SCORE};
 use crate::error::Result;
-use crate::eyes::{Eyes, MIN_SCORE, Spot, Trial, Verdict};
 use crate::photo::Photo;
+use crate::recognise::{Trial, Verdict};
+use crate::resources::Networks;
 
-/// What is found of a pair of photos.
+/// A photo compared with its original.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Checked {
-    /// How much changed, in luma.
+    /// Of luma.
     #[serde(flatten)]
     pub quality: Quality,
     /// Faces of the original.
@@ -21,30 +23,26 @@ pub struct Checked {
 /// A face of the original.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CheckedFace {
-    /// Where it is.
     #[serde(flatten)]
-    pub face: Spot,
-    /// What recognisers say of it in the other photo, also after JPEG and at half size.
+    pub face: DetectedFace,
+    /// Verdicts on the face in the other photo, also after JPEG and at half size.
     pub recognisers: Vec<Verdict>,
 }
 
-impl Eyes {
-    /// Compares a photo with its original.
-    pub fn check(
-        &self,
-        original: &Photo,
-        released: &Photo,
-        work: &mut Workspace,
-    ) -> Result<Checked> {
-        let [before, after] = [original, released].map(|photo| photo.luma(photo.whole()));
-        let quality = Quality::compare(&before, &after)?;
-        let found = self.find(original, MIN_SCORE, work)?;
-        let mut look = |face: Spot| {
-            let witness = self.witness(original, &face, work)?;
-            let recognisers = self.judge(&witness, released, Trial::Degraded, work)?;
-            Ok(CheckedFace { face, recognisers })
-        };
-        let faces = found.into_iter().map(&mut look).collect::<Result<_>>()?;
-        Ok(Checked { quality, faces })
+pub(crate) fn check(
+    original: &Photo,
+    released: &Photo,
+    networks: &Networks,
+    work: &mut Workspace,
+) -> Result<Checked> {
+    let [before, after] = [original, released].map(|photo| photo.luma(photo.whole()));
+    let quality = Quality::compare(&before, &after)?;
+    let recognisers = networks.recognisers()?;
+    let mut faces = Vec::new();
+    for face in networks.detector()?.find(original, MIN_SCORE, work)? {
+        let reference = recognisers.reference(original, &face, work)?;
+        let verdicts = recognisers.judge(&reference, released, Trial::Degraded, work)?;
+        faces.push(CheckedFace { face, recognisers: verdicts });
     }
+    Ok(Checked { quality, faces })
 }

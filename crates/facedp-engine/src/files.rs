@@ -1,4 +1,4 @@
-//! Finding pictures, and writing files so that none is ever half-written.
+//! Finding pictures, and writing files atomically.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -10,42 +10,41 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
-/// A picture to read, and its place below the output folder.
+/// A picture to read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Found {
-    /// Where it is.
+pub struct SourceFile {
     pub path: PathBuf,
-    /// Its path from the folder that was named.
+    /// Path relative to the folder or pattern that the user named; the result has the same path in the
+    /// output folder.
     pub relative: PathBuf,
 }
 
-/// Endings of names that are read.
-const READ: [&str; 6] = ["jpg", "jpeg", "jpe", "jfif", "png", "webp"];
-/// Endings of pictures and videos that are not, and of which somebody could think that they were.
-const NOT_READ: [&str; 25] = [
+/// File name extensions of pictures that are read.
+const SUPPORTED: [&str; 6] = ["jpg", "jpeg", "jpe", "jfif", "png", "webp"];
+/// Extensions of pictures and videos that are not read, although users may expect it.
+const UNSUPPORTED: [&str; 25] = [
     "heic", "heif", "avif", "gif", "tif", "tiff", "bmp", "jxl", "jp2", "dng", "cr2", "cr3", "nef",
     "arw", "raf", "rw2", "orf", "pef", "mp4", "m4v", "mov", "avi", "mkv", "webm", "mpg",
 ];
 
-/// Pictures named on the command line: files as they are, folders with all that is in them, patterns
-/// such as `photos/**/*.jpg` with all that they match; each once, however often it is named. What
-/// cannot be taken is an error of its own, which does not stop the rest.
+/// Finds the pictures that the user named: files, everything in folders, and everything that patterns such
+/// as `photos/**/*.jpg` match. Each picture is listed once. A path that cannot be used adds an error and does
+/// not stop the search.
 ///
-/// An output folder `leave_out` that lies inside of a folder or pattern is not taken, nor are hidden
-/// files. Files named by
-/// hand are taken whatever their ending; if they are missing, reading them says so.
-pub fn collect(paths: &[PathBuf], leave_out: &Path) -> (Vec<Found>, Vec<Error>) {
-    let leave_out = fs::canonicalize(leave_out).ok();
-    let mut search = Search { leave_out, found: Vec::new(), failures: Vec::new() };
+/// Hidden files in folders are skipped, and so is the `output` folder if it lies inside one. Files that are
+/// named directly are listed whatever their extension; if one is missing, reading it fails later.
+pub fn collect(paths: &[PathBuf], output: &Path) -> (Vec<SourceFile>, Vec<Error>) {
+    let output = fs::canonicalize(output).ok();
+    let mut search = Search { output, found: Vec::new(), failures: Vec::new() };
     for path in paths {
         let matches = if path.exists() { None } else { pattern(path) };
         match matches {
-            // Patterns lose a leading `./`, so their base must too.
+            // Glob results have no leading `./`, so the base must have none either.
             Some(base) => {
                 let base = base.strip_prefix(".").unwrap_or(&base);
-                search.matches(path.strip_prefix(".").unwrap_or(path), base);
+                search.add_matches(path.strip_prefix(".").unwrap_or(path), base);
             }
-            None => search.named(path),
+            None => search.add_named(path),
         }
     }
     let mut seen = HashSet::new();
@@ -54,7 +53,7 @@ pub fn collect(paths: &[PathBuf], leave_out: &Path) -> (Vec<Found>, Vec<Error>) 
     (found, search.failures)
 }
 
-/// The folder that a pattern starts from, if the path is one.
+/// The folder in which a pattern starts; none if the path is not a pattern.
 fn pattern(path: &Path) -> Option<PathBuf> {
     let special = |c: &Component<'_>| c.as_os_str().to_string_lossy().contains(['*', '?', '[']);
     let mut base = path.components();
@@ -67,68 +66,70 @@ fn pattern(path: &Path) -> Option<PathBuf> {
 }
 
 struct Search {
-    leave_out: Option<PathBuf>,
-    found: Vec<Found>,
+    output: Option<PathBuf>,
+    found: Vec<SourceFile>,
     failures: Vec<Error>,
 }
 
 impl Search {
-    /// A file or folder that was named.
-    fn named(&mut self, path: &Path) {
+    /// Adds a file or folder that was named.
+    fn add_named(&mut self, path: &Path) {
         if !path.is_dir() {
             let relative = path.file_name().map(PathBuf::from).unwrap_or_default();
-            self.found.push(Found { path: path.to_owned(), relative });
+            self.found.push(SourceFile { path: path.to_owned(), relative });
             return;
         }
         let before = (self.found.len(), self.failures.len());
         self.walk(path, Path::new(""));
         if before == (self.found.len(), self.failures.len()) {
-            self.fail(format!("{}: no pictures ({}) in this folder", path.display(), endings()));
+            self.fail(Error::EmptyFolder { path: path.to_owned(), extensions: extensions() });
         }
     }
 
-    /// Everything that a pattern matches.
-    fn matches(&mut self, path: &Path, base: &Path) {
-        let name = path.display();
+    /// Adds everything that a pattern matches.
+    fn add_matches(&mut self, path: &Path, base: &Path) {
         let hidden = glob::MatchOptions { require_literal_leading_dot: true, ..Default::default() };
         let paths = match glob::glob_with(&path.to_string_lossy(), hidden) {
             Ok(paths) => paths,
-            Err(error) => return self.fail(format!("{name}: not a pattern: {error}")),
+            Err(error) => {
+                let problem = error.to_string();
+                return self.fail(Error::Pattern { path: path.to_owned(), problem });
+            }
         };
         let inside =
             fs::canonicalize(if base.as_os_str().is_empty() { Path::new(".") } else { base });
-        let left_out = self.leave_out.clone().filter(|out| {
+        let excluded = self.output.clone().filter(|out| {
             inside.as_ref().is_ok_and(|inside| out != inside && out.starts_with(inside))
         });
-        let is_left_out = |path: &Path| {
-            let out = left_out.as_deref();
+        let is_excluded = |path: &Path| {
+            let out = excluded.as_deref();
             out.is_some_and(|out| fs::canonicalize(path).is_ok_and(|path| path.starts_with(out)))
         };
         let before = (self.found.len(), self.failures.len());
         for path in paths {
             match path {
-                Ok(path) if path.is_dir() || is_left_out(&path) => {}
+                Ok(path) if path.is_dir() || is_excluded(&path) => {}
                 Ok(path) => {
                     let relative = path.strip_prefix(base).unwrap_or(&path).to_owned();
-                    self.take(path, relative);
+                    self.add_found(path, relative);
                 }
-                Err(error) => self.fail(error.to_string()),
+                Err(error) => {
+                    let path = error.path().to_owned();
+                    self.fail(Error::io("cannot read", path)(error.into()));
+                }
             }
         }
         if before == (self.found.len(), self.failures.len()) {
-            self.fail(format!("{name}: no picture ({}) matches this pattern", endings()));
+            self.fail(Error::NoMatch { path: path.to_owned(), extensions: extensions() });
         }
     }
 
-    /// A file in a folder or of a pattern.
-    fn take(&mut self, path: PathBuf, relative: PathBuf) {
+    /// Adds a file that was found in a folder or by a pattern.
+    fn add_found(&mut self, path: PathBuf, relative: PathBuf) {
         if is_picture(&path) {
-            self.found.push(Found { path, relative });
-        } else if ends_with(&path, &NOT_READ) {
-            let name = path.display();
-            self.fail(format!(
-                "{name}: facedp reads JPEG, PNG and WebP only: convert it first, or leave it out"
-            ));
+            self.found.push(SourceFile { path, relative });
+        } else if has_extension(&path, &UNSUPPORTED) {
+            self.fail(Error::NotRead { path });
         }
     }
 
@@ -144,37 +145,37 @@ impl Search {
                 continue;
             }
             if path.is_dir() {
-                // A link to a folder could lead round in a circle.
-                let is_output = || fs::canonicalize(&path).ok() == self.leave_out;
-                if !path.is_symlink() && (self.leave_out.is_none() || !is_output()) {
+                // Symbolic links to folders can form a cycle.
+                let is_output = || fs::canonicalize(&path).ok() == self.output;
+                if !path.is_symlink() && (self.output.is_none() || !is_output()) {
                     self.walk(&path, &relative);
                 }
             } else {
-                self.take(path, relative);
+                self.add_found(path, relative);
             }
         }
     }
 
-    fn fail(&mut self, message: String) {
-        self.failures.push(Error::Refused(message));
+    fn fail(&mut self, error: Error) {
+        self.failures.push(error);
     }
 }
 
-fn endings() -> String {
-    READ.map(|ending| format!(".{ending}")).join(", ")
+fn extensions() -> String {
+    SUPPORTED.map(|extension| format!(".{extension}")).join(", ")
 }
 
-fn ends_with(path: &Path, endings: &[&str]) -> bool {
-    let ending = path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
-    ending.is_some_and(|ending| endings.contains(&ending.as_str()))
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    let extension = path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
+    extension.is_some_and(|extension| extensions.contains(&extension.as_str()))
 }
 
-/// Whether the name ends like that of a picture.
+/// Whether the file name has the extension of a supported picture.
 pub fn is_picture(path: &Path) -> bool {
-    ends_with(path, &READ)
+    has_extension(path, &SUPPORTED)
 }
 
-/// The entries of a folder in the order of their names.
+/// The entries of a folder, sorted by name.
 pub fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let listed = || -> std::io::Result<Vec<PathBuf>> {
         fs::read_dir(folder)?.map(|entry| entry.map(|e| e.path())).collect()
@@ -184,62 +185,61 @@ pub fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(entries)
 }
 
-/// Reads a file of at most that many bytes.
-pub fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
+/// Reads a file of at most `max` bytes.
+pub fn read(path: &Path, max: u64) -> Result<Vec<u8>> {
     let failed = || Error::io("cannot read", path);
-    let about = fs::metadata(path).map_err(failed())?;
-    if about.is_dir() {
+    let metadata = fs::metadata(path).map_err(failed())?;
+    if metadata.is_dir() {
         return Err(failed()(std::io::ErrorKind::IsADirectory.into()));
     }
-    if !about.is_file() {
-        return Err(Error::Refused("neither a file nor a folder".to_owned()));
+    if !metadata.is_file() {
+        return Err(Error::NotAFile);
     }
-    if about.len() > most {
-        return Err(Error::TooManyBytes { found: about.len(), most });
+    if metadata.len() > max {
+        return Err(Error::TooManyBytes { found: metadata.len(), max });
     }
-    let mut bytes = Vec::with_capacity(about.len() as usize);
+    let mut bytes = Vec::with_capacity(metadata.len() as usize);
     let file = fs::File::open(path).map_err(failed())?;
-    // It can grow while it is read.
-    file.take(most).read_to_end(&mut bytes).map_err(failed())?;
+    // The file can grow while it is read.
+    file.take(max).read_to_end(&mut bytes).map_err(failed())?;
     Ok(bytes)
 }
 
-/// A folder beside the given one: its name with `suffix`.
+/// The path of a sibling of a folder: the name of the folder plus `suffix`.
 pub fn beside(folder: &Path, suffix: &str) -> Result<PathBuf> {
-    // A folder that is not there yet has no full name of its own.
+    // A folder that does not exist yet cannot be canonicalised.
     let full = fs::canonicalize(folder).or_else(|_| std::path::absolute(folder));
     let full = full.map_err(Error::io("cannot find", folder))?;
     let Some(name) = full.file_name() else {
-        return Err(Error::Refused(format!("{}: nothing lies beside this folder", full.display())));
+        return Err(Error::NoSibling { path: full });
     };
     let mut name = name.to_os_string();
     name.push(suffix);
     Ok(full.with_file_name(name))
 }
 
-/// Who may read a file.
+/// Who may read a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readers {
-    /// As the user's umask says.
-    Usual,
+    /// Depends on the user's umask.
+    Default,
     /// The owner only.
     Owner,
 }
 
-/// What becomes of a file that is there already.
+/// What to do if the file exists already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
-    /// It stays, and writing fails.
+    /// Keep it; writing fails.
     Keep,
-    /// It is replaced.
     Replace,
 }
 
-/// How names of unfinished files begin and end.
+/// Prefix and suffix of temporary file names.
 const UNFINISHED: (&str, &str) = (".facedp-", ".part");
 
-/// Writes a file that appears under its name only when it is complete: temporary name in the
-/// same folder, flushed to disk, renamed. Folders are made as needed.
+/// Writes a file atomically: under a temporary name in the same folder, flushed to disk, then renamed.
+/// Creates missing folders.
 pub fn write_whole(path: &Path, bytes: &[u8], readers: Readers, existing: Existing) -> Result<()> {
     let write = || -> std::io::Result<()> {
         let mut file = temporary_beside(path, readers)?;
@@ -254,16 +254,16 @@ pub fn write_whole(path: &Path, bytes: &[u8], readers: Readers, existing: Existi
     write().map_err(Error::io("cannot write", path))
 }
 
-/// Fails if a file could not be written there; makes nothing.
+/// Fails if a file could not be written at this path. Creates nothing.
 pub fn require_writable(path: &Path) -> Result<()> {
-    // The nearest folder that exists; what is missing below it can then be made.
-    let nearest = path.ancestors().skip(1).find(|folder| folder.exists());
-    let nearest = nearest.filter(|folder| !folder.as_os_str().is_empty());
-    let tried = tempfile::tempfile_in(nearest.unwrap_or(Path::new("."))).map(drop);
+    // The nearest folder that exists; missing folders can be created in it.
+    let existing = path.ancestors().skip(1).find(|folder| folder.exists());
+    let existing = existing.filter(|folder| !folder.as_os_str().is_empty());
+    let tried = tempfile::tempfile_in(existing.unwrap_or(Path::new("."))).map(drop);
     tried.map_err(Error::io("cannot write", path))
 }
 
-/// Removes what a killed run left unfinished in a folder, as far as that can be read.
+/// Removes the temporary files that a killed run left in a folder.
 pub(crate) fn remove_unfinished(folder: &Path) -> Result<()> {
     for path in entries(folder).unwrap_or_default() {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -274,12 +274,12 @@ pub(crate) fn remove_unfinished(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether somebody but the owner may read a file.
+/// Whether users other than the owner may access a file. Always false on systems without Unix permissions.
 pub(crate) fn others_can_read(path: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        fs::metadata(path).is_ok_and(|about| about.permissions().mode() & 0o077 != 0)
+        fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
     }
     #[cfg(not(unix))]
     {
@@ -288,7 +288,7 @@ pub(crate) fn others_can_read(path: &Path) -> bool {
     }
 }
 
-/// A file in the same folder that goes away unless it gets a name.
+/// A temporary file in the same folder. It is deleted on drop unless it is renamed.
 fn temporary_beside(path: &Path, readers: Readers) -> std::io::Result<NamedTempFile> {
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -303,9 +303,9 @@ fn temporary_beside(path: &Path, readers: Readers) -> std::io::Result<NamedTempF
         use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
         match readers {
             Readers::Owner => folders.mode(0o700),
-            Readers::Usual => folders.mode(0o777),
+            Readers::Default => folders.mode(0o777),
         };
-        if readers == Readers::Usual {
+        if readers == Readers::Default {
             file.permissions(fs::Permissions::from_mode(0o666));
         }
     }

@@ -1,4 +1,4 @@
-//! A gate that lets photos in only while there is memory for them.
+//! A limit on the memory of photos that are processed at the same time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -6,56 +6,56 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 
-/// Bytes of files and decoded photos that may be in work at once. While it is worked on, a photo takes
-/// two to seven times as much, most where a face fills it and is measured.
-const ROOM: u64 = 160_000_000;
-/// How often those who wait ask whether they still should.
-const BEAT: Duration = Duration::from_millis(100);
+/// Default capacity: bytes of files and decoded photos. Processing a photo takes two to seven times its
+/// decoded size; the most if a face fills the photo and its quality is measured.
+const DEFAULT_CAPACITY: u64 = 160_000_000;
+/// Interval at which waiting threads check their stop flag.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Counts what is inside.
+/// Admits photos while their total size is below a capacity.
 pub struct Gate {
-    room: u64,
-    inside: Mutex<u64>,
-    left: Condvar,
+    capacity: u64,
+    in_use: Mutex<u64>,
+    released: Condvar,
 }
 
 impl Default for Gate {
     fn default() -> Self {
-        Self::new(ROOM)
+        Self::new(DEFAULT_CAPACITY)
     }
 }
 
-/// A photo's place inside, given back when dropped.
-pub(crate) struct Place<'a> {
+/// The share of one photo, released on drop.
+pub(crate) struct Admission<'a> {
     gate: &'a Gate,
     bytes: u64,
 }
 
 impl Gate {
-    /// A gate with room for so many bytes of decoded photos.
-    pub fn new(room: u64) -> Self {
-        Self { room, inside: Mutex::new(0), left: Condvar::new() }
+    /// A gate with a capacity in bytes of files and decoded photos.
+    pub fn new(capacity: u64) -> Self {
+        Self { capacity, in_use: Mutex::new(0), released: Condvar::new() }
     }
 
-    /// Waits until there is room, or it is told to stop. A photo larger than all the room goes in alone.
-    pub(crate) fn enter(&self, bytes: u64, stop: &AtomicBool) -> Result<Place<'_>> {
-        let full = |inside: &mut u64| *inside > 0 && *inside + bytes > self.room;
-        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
-        while full(&mut inside) {
+    /// Waits until a photo fits, or until `stop` is set. A photo larger than the capacity is admitted alone.
+    pub(crate) fn enter(&self, bytes: u64, stop: &AtomicBool) -> Result<Admission<'_>> {
+        let full = |in_use: &mut u64| *in_use > 0 && *in_use + bytes > self.capacity;
+        let mut in_use = self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
+        while full(&mut in_use) {
             if stop.load(Ordering::Relaxed) {
                 return Err(Error::Stopped);
             }
-            let waited = self.left.wait_timeout_while(inside, BEAT, full);
-            inside = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let waited = self.released.wait_timeout_while(in_use, POLL_INTERVAL, full);
+            in_use = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        *inside += bytes;
-        Ok(Place { gate: self, bytes })
+        *in_use += bytes;
+        Ok(Admission { gate: self, bytes })
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Admission<'_> {
     fn drop(&mut self) {
-        *self.gate.inside.lock().unwrap_or_else(PoisonError::into_inner) -= self.bytes;
-        self.gate.left.notify_all();
+        *self.gate.in_use.lock().unwrap_or_else(PoisonError::into_inner) -= self.bytes;
+        self.gate.released.notify_all();
     }
 }

@@ -1,7 +1,7 @@
-//! What was spent on each photo, over all its releases.
+//! The ledger: the total privacy budget spent on each photo.
 //!
-//! A file of JSON lines that only its owner can read. Photos are known by a hash of what they show: one
-//! that was scaled, cropped or compressed anew counts as another (`proofs/repeated.md`).
+//! It is a file of JSON lines that only its owner can read. A photo is identified by a hash of its pixels:
+//! a scaled, cropped or recompressed photo counts as a different one (`proofs/repeated.md`).
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -17,33 +17,41 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::files;
 
+/// Version of the entry format. Lines without a version are older and have format 1.
+const SCHEMA: u32 = 1;
+
+fn first_schema() -> u32 {
+    1
+}
+
 /// A release of a photo.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// BLAKE3 of what the photo shows, in hexadecimal.
+    #[serde(default = "first_schema")]
+    schema: u32,
+    /// BLAKE3 of the photo's pixels, in hexadecimal.
     pub photo: String,
-    /// The budget of each face.
+    /// Budget of each face.
     pub epsilon: f64,
-    /// What is claimed of it.
     pub claim: Claim,
-    /// Faces that were treated.
+    /// Number of treated faces.
     pub faces: usize,
-    /// What tells repeatable noise apart: the same again costs nothing. None for fresh noise.
+    /// Identifies repeatable noise: the same noise again costs nothing. None for fresh noise.
     pub noise: Option<String>,
-    /// What tells apart how features were taken out of the photo; none where they are not.
+    /// Identifies how features were split off; none if they were not.
     #[serde(default)]
     pub split: Option<String>,
-    /// Seconds since 1970.
+    /// Unix time in seconds.
     pub when: u64,
 }
 
-/// What a photo has cost.
+/// The total cost of a photo.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Total {
     /// Releases with different noise.
     pub releases: usize,
-    /// The sum of their budgets, for each face. None if features were taken out in different ways: what one
-    /// release hides, the other shows, and no budget holds for them together (`proofs/repeated.md`).
+    /// Sum of their budgets, per face. None if features were split off in different ways: one release then
+    /// shows what the other hides, and no joint budget holds (`proofs/repeated.md`).
     pub epsilon: Option<f64>,
 }
 
@@ -53,17 +61,17 @@ pub struct Ledger {
     state: Mutex<State>,
 }
 
-/// What is known of the file.
+/// The file, and what has been read from it.
 struct State {
     file: File,
     entries: Vec<Entry>,
-    /// Bytes that were read.
+    /// Number of bytes read so far.
     read: u64,
 }
 
 impl Ledger {
-    /// Where the user's ledger is kept.
-    pub fn usual_path() -> Result<PathBuf> {
+    /// Default path of the user's ledger.
+    pub fn default_path() -> Result<PathBuf> {
         let base = etcetera::choose_base_strategy().map_err(|_| Error::NoHome)?;
         Ok(base.config_dir().join("facedp").join("ledger.jsonl"))
     }
@@ -76,7 +84,7 @@ impl Ledger {
         Ok(state.entries)
     }
 
-    /// Opens a ledger to write to; it is made if there is none.
+    /// Opens a ledger for writing. Creates it if it does not exist.
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |reason| Error::io("cannot write ledger", path)(reason);
         if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
@@ -84,7 +92,7 @@ impl Ledger {
         }
         if !path.exists() {
             let empty = files::write_whole(path, b"", files::Readers::Owner, files::Existing::Keep);
-            // Another run can be first.
+            // Another process can create it first.
             if !path.exists() {
                 empty?;
             }
@@ -95,8 +103,8 @@ impl Ledger {
         Ok(Self { path: path.to_owned(), state: Mutex::new(state) })
     }
 
-    /// Writes a release down, unless it is the same again, and says what the photo has cost by now,
-    /// whoever wrote to the file meanwhile.
+    /// Records a release, unless its noise is recorded already. Returns the total of the photo, including
+    /// entries that other processes wrote in the meantime.
     pub fn record(&self, entry: Entry) -> Result<Total> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (photo, claim) = (entry.photo.clone(), entry.claim);
@@ -115,15 +123,15 @@ impl Ledger {
 }
 
 impl State {
-    /// Does something while nobody else writes to the file.
+    /// Runs a task while the file is locked against other processes.
     fn locked<T>(&mut self, path: &Path, task: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.file.lock().map_err(Error::io("cannot lock ledger", path))?;
-        let done = task(self);
+        let result = task(self);
         self.file.unlock().map_err(Error::io("cannot unlock ledger", path))?;
-        done
+        result
     }
 
-    /// Reads what was written since the last time.
+    /// Reads entries that were written since the last read.
     fn catch_up(&mut self, path: &Path) -> Result<()> {
         let mut text = String::new();
         let read = self.file.seek(SeekFrom::Start(self.read));
@@ -131,10 +139,14 @@ impl State {
         self.read += read.map_err(Error::io("cannot read ledger", path))? as u64;
         for line in text.lines() {
             let number = self.entries.len() + 1;
-            let entry = serde_json::from_str(line).map_err(|_| Error::Ledger {
-                path: path.to_owned(),
-                problem: format!("line {number} is not an entry: mend it, or move the file away"),
-            })?;
+            let wrong = |problem: String| Error::Ledger { path: path.to_owned(), problem };
+            let entry: Entry = serde_json::from_str(line)
+                .map_err(|_| wrong(format!("line {number} is not an entry")))?;
+            if entry.schema != SCHEMA {
+                let found = entry.schema;
+                let problem = format!("line {number} has format {found}, and {SCHEMA} is known");
+                return Err(wrong(problem));
+            }
             self.entries.push(entry);
         }
         Ok(())
@@ -152,20 +164,18 @@ impl State {
     }
 }
 
-/// How a photo is called that has this digest.
-pub fn name_of(photo: &[u8; 32]) -> String {
+/// The identifier of a photo in ledgers: its digest in hexadecimal.
+pub fn photo_name(photo: &[u8; 32]) -> String {
     blake3::Hash::from_bytes(*photo).to_string()
 }
 
-/// What releases cost together.
 fn total(entries: &[&Entry]) -> Total {
-    let alike = entries.windows(2).all(|pair| pair[0].split == pair[1].split);
+    let same_split = entries.windows(2).all(|pair| pair[0].split == pair[1].split);
     let sum = entries.iter().map(|entry| entry.epsilon).sum();
-    Total { releases: entries.len(), epsilon: alike.then_some(sum) }
+    Total { releases: entries.len(), epsilon: same_split.then_some(sum) }
 }
 
-/// The totals of all photos, by claim; those of which nothing holds any more, and then those that cost
-/// most, come first.
+/// The totals of all photos, per claim: first those without a joint budget, then by descending cost.
 pub fn totals(entries: &[Entry]) -> Vec<(String, Claim, Total)> {
     let mut by_photo: BTreeMap<(&str, &str), Vec<&Entry>> = BTreeMap::new();
     for entry in entries {
@@ -189,9 +199,9 @@ impl Entry {
         noise: Option<String>,
         split: Option<String>,
     ) -> Self {
-        let photo = name_of(photo);
+        let photo = photo_name(photo);
         let when = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
-        Self { photo, epsilon, claim, faces, noise, split, when }
+        Self { schema: SCHEMA, photo, epsilon, claim, faces, noise, split, when }
     }
 }
 
@@ -201,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn totals_add_up_and_the_same_again_costs_nothing() {
+    fn totals_add_up_and_repeated_noise_costs_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/ledger.jsonl");
         let split = |name: &str| Some(name.to_owned());
@@ -216,7 +226,7 @@ mod tests {
             Total { releases: 2, epsilon: Some(1.0) }
         );
         assert_eq!(ledger.record(entry(2, Some("k"))).unwrap().epsilon, Some(0.5));
-        // Others write to it at the same time, and go on where this run stopped.
+        // Two open ledgers see each other's entries.
         let other = Ledger::open(&path).unwrap();
         assert_eq!(other.record(entry(3, None)).unwrap().releases, 1);
         assert_eq!(ledger.record(entry(3, None)).unwrap().releases, 2);
@@ -234,5 +244,26 @@ mod tests {
         assert!(!files::others_can_read(&path));
         fs::write(&path, "not an entry\n").unwrap();
         assert!(Ledger::open(&path).is_err_and(|e| e.to_string().contains("line 1")));
+    }
+
+    #[test]
+    fn entries_keep_their_format() {
+        let (noise, split) = (Some("n".to_owned()), Some("s".to_owned()));
+        let mut entry = Entry::new(&[1; 32], 0.5, Claim::EpsDpFeatures, 2, noise, split);
+        entry.when = 7;
+        let photo = "01".repeat(32);
+        let rest = format!(
+            r#""photo":"{photo}","epsilon":0.5,"claim":"eps-dp-features","faces":2,"noise":"n","split":"s","when":7}}"#
+        );
+        let line = format!(r#"{{"schema":1,{rest}"#);
+        assert_eq!(serde_json::to_string(&entry).unwrap(), line);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.jsonl");
+        // Older lines have no version.
+        fs::write(&path, format!("{line}\n{{{rest}\n")).unwrap();
+        assert_eq!(Ledger::read(&path).unwrap(), [entry.clone(), entry]);
+        fs::write(&path, line.replace("\"schema\":1", "\"schema\":2")).unwrap();
+        let error = Ledger::read(&path).unwrap_err().to_string();
+        assert!(error.contains("line 1 has format 2"), "{error}");
     }
 }

@@ -1,18 +1,15 @@
-//! A photo in, the photo with noise on its faces and its receipt out.
+//! Treats the faces of photos: a photo in, the treated photo and its receipt out.
 //!
-//! [`Engine::protect`] is the one way that all front ends use; [`batch`] runs it over folders.
+//! All front ends use [`Engine::protect`]; [`batch`] runs it over folders. A [`Request`] says what to do;
+//! [`Resources`] hold what a request cannot name: keys, models, memory limits.
 //!
 //! ```
-//! use std::sync::Arc;
-//! use facedp::{Epsilon, FeatureModel, Plan, Preset};
-//! use facedp_engine::{Engine, Options, Secret, Treatment, Workspace};
+//! use facedp_engine::{Engine, Request, Resources, Secret, Workspace};
 //!
-//! # let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-//! # let model = std::fs::read(format!("{root}/assets/eigenfaces.safetensors"))?;
-//! # let photo = std::fs::read(format!("{root}/examples/portrait.png"))?;
-//! let model = Arc::new(FeatureModel::from_bytes(&model)?);
-//! let plan = Box::new(Plan::new(model, Preset::RdpOptimal.method(Epsilon::new(0.2)?, 64))?);
-//! let engine = Engine::new(Treatment::Noise { plan, secret: Secret::Fresh }, Options::default())?;
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/portrait.png");
+//! # let photo = std::fs::read(path)?;
+//! let request = Request::from_json(r#"{"method": "rdp-optimal", "epsilon": 0.2}"#)?;
+//! let engine = Engine::new(request, Resources::new(Secret::Fresh)?)?;
 //! let result = engine.protect(&photo, &mut Workspace::default())?;
 //! assert_eq!(result.faces.len(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -20,35 +17,45 @@
 
 pub mod annotate;
 pub mod batch;
-pub mod certify;
 mod check;
+mod control;
+mod detect;
 mod engine;
 mod error;
-mod eyes;
 pub mod files;
+mod format;
 mod gate;
 mod key;
 pub mod ledger;
-pub mod lift;
-mod options;
+mod lift;
+mod methods;
 mod outcome;
 mod patch;
 mod photo;
+mod prior;
+mod random;
 mod receipt;
-pub mod steer;
+mod recognise;
+mod request;
+mod resources;
+mod steering;
 
-pub use check::{Checked, CheckedFace};
-pub use engine::{Engine, Hands};
-pub use error::{Error, Result};
-pub use eyes::{Distance, Eyes, Faces, MIN_SCORE, Spot, Trial, Verdict, Witness, after_jpeg};
-pub use facedp_nets::{Embed, Picture, Recogniser, Rule, Workspace};
+pub use check::Checked;
+pub use control::Control;
+pub use detect::{DetectedFace, FaceDetector, Faces, MIN_SCORE};
+pub use engine::Engine;
+pub use error::Error;
+pub use facedp_nets::{Embed, Picture, Recogniser, Workspace};
+pub use format::Format;
 pub use gate::Gate;
 pub use key::{Key, Secret};
-pub use options::{Look, Options, Treatment};
-pub use outcome::{Compared, FaceReport, Left, Protected, Seen};
+pub use methods::{AnyPlan, LedgerUse, keyed_randomness};
+pub use outcome::{FaceReport, Inspection, Protected, SkippedFace};
 pub use patch::Patch;
-pub use photo::{Encoded, Encoding, Format, Limits, Metadata, Photo, Region};
-pub use receipt::{
-    Certificate, Course, FaceRecord, PrivatePart, PublicPart, Receipt, SteeredTerms, Terms,
-};
-pub use steer::{Goal, Steering, Strength, Tuning};
+pub use photo::{Limits, Photo, Region};
+pub use prior::Prior;
+pub use receipt::{Certificate, Details, FaceRecord, Receipt, SteeringOutcome, Terms};
+pub use recognise::{Distance, Recognisers, Reference, Verdict, after_jpeg};
+pub use request::{Check, DEFAULT_EPSILON, Experiment, MethodName, Request};
+pub use resources::{Resources, embedded_model};
+pub use steering::{Goal, Steering, Strength, Tuning};

@@ -1,95 +1,87 @@
-//! What an engine finds and makes.
+//! Results of an engine.
 
-use facedp::Quality;
+use facedp::metrics::Quality;
 use serde::Serialize;
 
-use crate::eyes::{Spot, Verdict};
+use crate::detect::DetectedFace;
+use crate::format::Format;
 use crate::ledger::Total;
-use crate::photo::Format;
-use crate::receipt::{Course, Receipt};
+use crate::receipt::{Receipt, SteeringOutcome};
+use crate::recognise::Verdict;
 
-/// A photo as it is to be published, and what was done to it.
+/// A photo to publish, and what was done to it.
 #[derive(Serialize)]
 pub struct Protected {
-    /// The file.
     #[serde(skip)]
     pub file: Vec<u8>,
-    /// Its format.
     pub format: Format,
-    /// The faces that were changed.
+    /// Faces that were treated.
     pub faces: Vec<FaceReport>,
-    /// Faces that were found but left as they are.
+    /// Faces that were found but not treated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub left: Vec<Left>,
-    /// Whether no sample changed: all noise was rounded away, or none was added.
+    pub skipped: Vec<SkippedFace>,
+    /// Whether no sample changed: nothing was added, or rounding removed it.
     pub unchanged: bool,
     /// Metadata that was left out.
     pub stripped: Vec<String>,
     /// What else differs from the source.
     pub notes: Vec<String>,
-    /// What the photo has cost over all releases that the ledger knows, this one included.
+    /// Total cost of all releases of the photo in the ledger, including this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<Total>,
-    /// Time that it took, from decoding to the last look.
+    /// Duration from decoding to the last check.
     pub seconds: f64,
     /// Written apart from the photo.
     #[serde(skip)]
     pub receipt: Option<Receipt>,
 }
 
-/// A face that was left as it is.
+/// A face that was found but not treated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Left {
-    /// Where it is.
+pub struct SkippedFace {
     #[serde(flatten)]
-    pub spot: Spot,
-    /// Why.
+    pub face: DetectedFace,
     pub reason: String,
 }
 
-/// One face.
+/// A face that was treated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FaceReport {
-    /// Where it is; none for a face crop.
+    /// None for a face crop.
     #[serde(flatten)]
-    pub spot: Option<Spot>,
+    pub face: Option<DetectedFace>,
     /// Mean squared change of the chip, before lifting and rounding: comparable with theory.
     pub mse: f64,
-    /// What the plan expects of it, if there is one.
+    /// Expected value of `mse` under the plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_mse: Option<f64>,
-    /// How it was steered, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub steered: Option<Course>,
-    /// The chip's region of the photo as written, against the original.
+    pub steered: Option<SteeringOutcome>,
+    /// Quality of the chip's region as written, compared with the original.
     #[serde(flatten)]
     pub quality: Option<Quality>,
-    /// What recognisers say of it, if they were asked and saw it.
+    /// Empty if recognisers were not asked, or saw no face.
     pub recognisers: Vec<Verdict>,
-    /// What they say of the original, if its degraded twins were looked at too: what JPEG and a
-    /// smaller size do by themselves.
+    /// Verdicts on the original after JPEG and at half size: the effect of degradation alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<Verdict>,
 }
 
-/// What is found in a photo before anything is done.
+/// A photo before treatment.
 #[derive(Serialize)]
-pub struct Seen {
-    /// Pixels in a row.
+pub struct Inspection {
     pub width: usize,
-    /// Rows.
     pub height: usize,
-    /// The file's format.
     pub format: Format,
     /// Metadata that would be left out.
     pub stripped: Vec<String>,
     /// Faces that would be treated; null for a face crop.
-    pub faces: Vec<Option<Spot>>,
+    pub faces: Vec<Option<DetectedFace>>,
 }
 
-/// A photo and its result, as recognisers see them.
+/// The verdicts of recognisers on a photo and its result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compared {
-    /// What they say of each face of the photo.
+    /// For each face of the photo, one verdict per recogniser.
     pub faces: Vec<Vec<Verdict>>,
 }

@@ -1,4 +1,4 @@
-//! Where a face chip lies in a photo, and reading it.
+//! The position of a face chip in a photo, and sampling it.
 
 use facedp::Plane;
 use facedp::resample::resized;
@@ -7,32 +7,44 @@ use facedp_nets::{Landmarks, Recogniser, Similarity};
 use crate::error::Result;
 use crate::photo::{Photo, Region};
 
-/// Where landmarks lie in a face chip of 128 pixels for eigenfaces: their mean place in the centre 150
-/// pixels of 300 pictures of LFW (deep-funneled, even identities).
+/// Landmarks in a face chip of 128 pixels: their mean positions in the centre 150 pixels of 300 pictures
+/// of LFW (deep-funneled, even identities).
 const CHIP_LANDMARKS: Landmarks =
     [[45.9, 53.0], [83.1, 52.7], [64.6, 74.1], [49.4, 90.6], [81.0, 90.3]];
-/// The size that they are given for.
+/// Side of the chip that [`CHIP_LANDMARKS`] refers to, in pixels.
 const CHIP_SIDE: f32 = 128.0;
 
-/// The place of a chip.
+/// The position of a chip in a photo.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Patch {
-    /// An upright square: the picture is a face crop.
+    /// An upright square of a face crop.
     Square(Region),
-    /// A face, aligned by its landmarks: from photo to a chip of 128 pixels.
+    /// A face aligned by its landmarks: the transform from photo to a chip of 128 pixels.
     Face(Similarity),
 }
 
 impl Patch {
-    /// The patch of a face.
     pub fn face(landmarks: &Landmarks) -> Result<Self> {
         Ok(Self::Face(Similarity::fit(landmarks, &CHIP_LANDMARKS)?))
     }
 
-    /// The square that a recogniser looks at, which can be smaller.
+    /// The square that a recogniser sees. It can be smaller than the patch of the face.
     pub fn seen_by(recogniser: &Recogniser, landmarks: &Landmarks) -> Result<Self> {
         let scale = CHIP_SIDE / recogniser.side() as f32;
         Ok(Self::Face(recogniser.placement(landmarks)?.resized(scale)))
+    }
+
+    /// The position as text. Keys' contexts and ledgers hold hashes of it: it must not change.
+    pub(crate) fn fingerprint(&self) -> String {
+        match self {
+            Patch::Square(Region { x, y, width, height }) => {
+                format!("Square(Region {{ x: {x}, y: {y}, width: {width}, height: {height} }})")
+            }
+            Patch::Face(placement) => {
+                let [a, b, u, v] = placement.parameters();
+                format!("Face(Similarity {{ a: {a:?}, b: {b:?}, shift: [{u:?}, {v:?}] }})")
+            }
+        }
     }
 
     /// The transform from photo to a chip of `side` pixels.
@@ -47,7 +59,7 @@ impl Patch {
         }
     }
 
-    /// The pixels of the photo that lie under the chip, wholly or in part.
+    /// The pixels of the photo that the chip covers, wholly or in part.
     pub fn region(&self, photo: &Photo) -> Region {
         match self {
             Patch::Square(region) => *region,
@@ -55,8 +67,8 @@ impl Patch {
         }
     }
 
-    /// The pixels of the photo that a chip of `side` pixels is made from, or that lie under it.
-    pub(crate) fn reach(&self, photo: &Photo, side: usize) -> Region {
+    /// The pixels of the photo that a chip of `side` pixels covers or is computed from.
+    pub(crate) fn source_region(&self, photo: &Photo, side: usize) -> Region {
         match self {
             Patch::Square(region) => *region,
             Patch::Face(_) => {
@@ -65,8 +77,8 @@ impl Patch {
         }
     }
 
-    /// Which edges of the chip (left, right, top, bottom) lie inside the photo, where noise that
-    /// ends at once would show.
+    /// Which edges of the chip (left, right, top, bottom) lie inside the photo. Noise must fade out
+    /// towards these, or the edge would be visible.
     pub fn inner_edges(&self, photo: &Photo) -> [bool; 4] {
         match self {
             Patch::Face(_) => [true; 4],
@@ -76,13 +88,13 @@ impl Patch {
         }
     }
 
-    /// The chip: luma at `side` pixels. Linear in the photo's samples; black outside of it.
+    /// Luma of the chip at `side` pixels. It is linear in the photo's samples; outside the photo it is 0.
     pub fn chip(&self, photo: &Photo, side: usize) -> Plane {
-        self.chip_of(photo, side, |region| photo.luma(region))
+        self.chip_from(photo, side, |region| photo.luma(region))
     }
 
-    /// The chip of something of the photo's size, which is asked for one region.
-    pub(crate) fn chip_of(
+    /// The chip of any plane of the photo's size. `levels` returns a region of that plane.
+    pub(crate) fn chip_from(
         &self,
         photo: &Photo,
         side: usize,
@@ -95,7 +107,7 @@ impl Patch {
                 let region = bounds(&placement, side, photo, 1);
                 let mut plane = levels(region);
                 placement = placement.for_crop([region.x as f32, region.y as f32]);
-                // So that nothing aliases: a chip pixel covers less than two of the plane.
+                // Avoids aliasing: a chip pixel then spans at most two pixels of the plane.
                 while placement.scale() < 0.5 && plane.width() >= 4 && plane.height() >= 4 {
                     plane = halved(&plane);
                     placement = placement.for_half_size();
@@ -112,8 +124,8 @@ impl Patch {
     }
 }
 
-/// The part of a photo under a chip of `side` pixels: corners are multiples of `grid`, but for the
-/// photo's own far edges.
+/// The region of a photo that a chip of `side` pixels covers. Its edges are multiples of `grid`, or edges
+/// of the photo.
 pub(crate) fn bounds(placement: &Similarity, side: usize, photo: &Photo, grid: usize) -> Region {
     let (near, far) = (-0.5, side as f32 - 0.5);
     let back = placement.inverse();
@@ -130,7 +142,7 @@ pub(crate) fn bounds(placement: &Similarity, side: usize, photo: &Photo, grid: u
     Region { x, y, width, height }
 }
 
-/// Half the size, each value the mean of four.
+/// The plane at half its size: each value is the mean of four.
 fn halved(plane: &Plane) -> Plane {
     let (width, height) = (plane.width() / 2, plane.height() / 2);
     let mut half = Plane::zeros(width, height);
@@ -143,7 +155,7 @@ fn halved(plane: &Plane) -> Plane {
     half
 }
 
-/// The value at a point between centres, which are whole numbers; 0 outside.
+/// Bilinear interpolation; pixel centres have integer coordinates, and values outside are 0.
 fn interpolated(plane: &Plane, [x, y]: [f32; 2]) -> f64 {
     let (left, top) = (x.floor(), y.floor());
     let (right, bottom) = (f64::from(x - left), f64::from(y - top));
@@ -154,4 +166,19 @@ fn interpolated(plane: &Plane, [x, y]: [f32; 2]) -> f64 {
     };
     (1.0 - bottom) * ((1.0 - right) * value(0.0, 0.0) + right * value(1.0, 0.0))
         + bottom * ((1.0 - right) * value(0.0, 1.0) + right * value(1.0, 1.0))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patches_keep_their_fingerprints() {
+        let square = Patch::Square(Region { x: 1, y: 2, width: 30, height: 40 });
+        assert_eq!(square.fingerprint(), "Square(Region { x: 1, y: 2, width: 30, height: 40 })");
+        let face = Patch::Face(Similarity::upright(1.5, [-2.0, 0.25]));
+        let text = "Face(Similarity { a: 1.5, b: 0.0, shift: [-2.0, 0.25] })";
+        assert_eq!(face.fingerprint(), text);
+    }
 }

@@ -1,51 +1,50 @@
-//! Receipts: what was done to a photo and what may be claimed of it.
+//! Receipts: what was done to a photo, and what may be claimed about the result.
 
 use facedp::certified::{CertifiedTerms, Estimate};
-use facedp::{Claim, Drawn, Quality, Randomness};
+use facedp::metrics::Quality;
+use facedp::noise::Randomness;
+use facedp::{Claim, Drawn};
 use serde::{Deserialize, Serialize};
 
-use crate::eyes::{Spot, Verdict};
-use crate::steer::Steering;
+use crate::detect::DetectedFace;
+use crate::error::{Error, Result};
+use crate::recognise::Verdict;
+use crate::steering::Steering;
 
-/// What was agreed before any photo. It depends neither on pixels nor on what was drawn.
+/// Version of the receipt format.
+const SCHEMA: u32 = 1;
+
+/// The terms of a release: method, claim, randomness. They depend on neither pixels nor noise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Terms {
-    /// Noise by a plan.
     Noise(facedp::Terms),
-    /// Features with a guarantee.
     Certified(Box<CertifiedTerms>),
-    /// Steering.
     Steered(SteeredTerms),
 }
 
-/// The terms of steering. Its epsilon is that of the draw of where to, and no claim for the picture.
+/// The terms of `steered`. Its epsilon is the budget for drawing the target; it claims nothing about the
+/// picture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SteeredTerms {
     /// Program and version.
     pub tool: String,
-    /// The method with all parameters.
     pub method: SteeredMethod,
-    /// What may be claimed: nothing.
+    /// Always `none`.
     pub claim: Claim,
-    /// Where the randomness came from.
     pub randomness: Randomness,
 }
 
 /// `steered` and its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SteeredMethod {
-    /// Its name.
     pub preset: SteeredName,
-    /// The parameters.
     #[serde(flatten)]
     pub steering: Steering,
 }
 
-/// The name of the method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SteeredName {
-    /// `steered`.
     #[serde(rename = "steered")]
     Steered,
 }
@@ -75,7 +74,6 @@ impl Terms {
         }
     }
 
-    /// What may be claimed.
     pub fn claim(&self) -> Claim {
         match self {
             Terms::Noise(terms) => terms.claim,
@@ -84,7 +82,6 @@ impl Terms {
         }
     }
 
-    /// Where the randomness came from.
     pub fn randomness(&self) -> Randomness {
         match self {
             Terms::Noise(terms) => terms.randomness,
@@ -94,79 +91,77 @@ impl Terms {
     }
 }
 
-/// What was drawn for a face by `certified`.
+/// What was done to a face.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Details {
+    Noise(Drawn),
+    Certified(Certificate),
+    Steered(SteeringOutcome),
+}
+
+/// The draw of `certified` for a face.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
-    /// Noisy features; none where a feature had no budget.
+    /// None where a feature had no budget.
     pub noisy_features: Vec<Option<f64>>,
-    /// What the released face was given instead of its own.
+    /// Features that replaced those of the face.
     pub estimate: Estimate,
-    /// How far the features of the released face are from that at the most, in grey levels, before its
-    /// file is written: rounding, and cutting to the range of samples.
+    /// Largest distance between the features of the treated face and the estimate, in grey levels, before
+    /// encoding. Rounding and clamping of samples cause it.
     pub residual: f64,
 }
 
-/// How far a face was steered.
+/// The outcome of steering a face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Course {
-    /// Steps taken.
+pub struct SteeringOutcome {
     pub steps: usize,
-    /// Whether all distances came past their thresholds by the margin, also after JPEG and at half
-    /// size, before it was written.
+    /// Whether all distances exceeded their thresholds by the margin, also after JPEG and at half size, before
+    /// encoding.
     pub reached: bool,
 }
 
 /// What was done to one photo.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Receipt {
+    schema: u32,
     /// May be published with the photo.
     pub public: PublicPart,
     /// Depends on the original photo.
     pub private: PrivatePart,
 }
 
-/// The part that says nothing of the original but what metadata it had.
+/// The part that reveals nothing about the original except the kinds of its metadata.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PublicPart {
     /// Method, units and claim. Budgets are per face.
     #[serde(flatten)]
     pub terms: Terms,
-    /// SHA-256 of the photo's file as written, which this receipt belongs to.
+    /// SHA-256 of the written file.
     pub file_sha256: String,
     /// Metadata that was left out of the file.
     pub stripped: Vec<String>,
-    /// What else differs from the source file.
+    /// Other differences from the source file.
     pub notes: Vec<String>,
 }
 
-/// The part that tells something of the original (proofs/not-covered.md).
+/// The part that reveals something about the original (proofs/not-covered.md).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PrivatePart {
-    /// A warning for whoever opens the file.
+    /// A warning to readers of the file.
     pub notice: String,
-    /// The faces.
     pub faces: Vec<FaceRecord>,
 }
 
-/// One face.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FaceRecord {
-    /// Where it is; none for a face crop.
-    pub spot: Option<Spot>,
-    /// What was drawn for it, if noise was.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub drawn: Option<Drawn>,
-    /// What was drawn for it, if its features were replaced.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub certified: Option<Certificate>,
-    /// How it was steered, if it was.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub steered: Option<Course>,
-    /// Its region as written, against the original.
+    /// None for a face crop.
+    pub face: Option<DetectedFace>,
+    pub details: Option<Details>,
+    /// Quality of the chip's region as written, compared with the original.
     pub quality: Option<Quality>,
-    /// What recognisers say of it.
     pub recognisers: Vec<Verdict>,
-    /// What they say of the original and its degraded twins.
+    /// Verdicts on the original after degradation.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub before: Vec<Verdict>,
 }
@@ -181,6 +176,49 @@ impl Receipt {
     ) -> Self {
         let notice = "Do not publish: these numbers depend on the original picture.".to_owned();
         let public = PublicPart { terms, file_sha256, stripped, notes };
-        Self { public, private: PrivatePart { notice, faces } }
+        Self { schema: SCHEMA, public, private: PrivatePart { notice, faces } }
+    }
+
+    /// Reads a receipt. Fails if its format version is unknown.
+    pub fn from_json(text: &str) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Version {
+            schema: u32,
+        }
+        let wrong = |e: serde_json::Error| Error::Receipt { problem: e.to_string() };
+        let Version { schema } = serde_json::from_str(text).map_err(wrong)?;
+        if schema != SCHEMA {
+            return Err(Error::Schema { what: "receipt", found: schema, known: SCHEMA });
+        }
+        serde_json::from_str(text).map_err(wrong)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::request::Request;
+
+    /// Receipts must stay readable: the golden file holds the exact text.
+    #[test]
+    fn receipts_keep_their_format() {
+        let steering = Steering::of(&Request::default()).unwrap();
+        let terms = Terms::steered(&steering, Randomness::Keyed);
+        let record = FaceRecord {
+            face: None,
+            details: Some(Details::Steered(SteeringOutcome { steps: 8, reached: true })),
+            quality: None,
+            recognisers: Vec::new(),
+            before: Vec::new(),
+        };
+        let receipt = Receipt::new(terms, "00".to_owned(), Vec::new(), Vec::new(), vec![record]);
+        let text = serde_json::to_string(&receipt).unwrap();
+        assert_eq!(text, include_str!("../tests/golden/receipt-1.json").trim_end());
+        assert_eq!(Receipt::from_json(&text).unwrap(), receipt);
+        let newer = text.replacen("\"schema\":1", "\"schema\":2", 1);
+        let error = Receipt::from_json(&newer).unwrap_err().to_string();
+        assert!(error.contains("receipt") && error.contains('2'), "{error}");
+        assert!(Receipt::from_json("{}").is_err());
     }
 }

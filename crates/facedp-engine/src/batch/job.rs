@@ -1,24 +1,24 @@
-//! A photo and where its result goes.
+//! Jobs: a photo and the path of its result.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::files::{Existing, Found};
-use crate::photo::Format;
+use crate::error::{Error, Result};
+use crate::files::{Existing, SourceFile};
+use crate::format::Format;
 
-/// What becomes of results that are there already.
+/// What to do with results that exist already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// They are an error.
+    /// Report an error.
     New,
-    /// They are taken as done.
+    /// Treat their jobs as done.
     Resume,
-    /// They are replaced.
     Replace,
 }
 
-/// A photo to be treated.
+/// A photo to treat, and the paths of its result and receipt.
 #[derive(Debug, Clone)]
 pub struct Job {
     source: PathBuf,
@@ -28,90 +28,99 @@ pub struct Job {
     state: State,
 }
 
-/// What is known of a job before it is begun.
+/// The state of a job before the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum State {
-    Open,
+    Pending,
     Done,
-    Refused(String),
+    /// The result would overwrite an original.
+    OverOriginal,
+    /// The result would overwrite that of another photo.
+    OverResult {
+        other: PathBuf,
+    },
+    /// The result or receipt exists already.
+    Exists {
+        path: PathBuf,
+    },
 }
 
 impl Job {
-    /// A job for each picture, with its place in the output folder: its own name, but for the ending
-    /// if it gets another format.
+    /// One job per picture. The result has the relative path of the picture in the output folder; its
+    /// extension differs if the format does.
     ///
-    /// No result may replace an original of this run or another result of it, whatever the mode.
+    /// In every mode, a result must not replace an original of this run or another result of it.
     pub fn list(
-        found: Vec<Found>,
+        sources: Vec<SourceFile>,
         output: &Path,
         receipts: Option<&Path>,
         format: Option<Format>,
         mode: Mode,
     ) -> Vec<Self> {
         let originals: HashSet<PathBuf> =
-            found.iter().filter_map(|f| fs::canonicalize(&f.path).ok()).collect();
-        let mut taken: HashMap<PathBuf, PathBuf> = HashMap::new();
-        let job = |found: Found| {
-            let relative = named_for(&found.relative, format);
+            sources.iter().filter_map(|f| fs::canonicalize(&f.path).ok()).collect();
+        let mut targets: HashMap<PathBuf, PathBuf> = HashMap::new();
+        let job = |source: SourceFile| {
+            let relative = result_name(&source.relative, format);
             let target = output.join(&relative);
             let receipt = receipts.map(|folder| {
                 let mut name = relative.clone().into_os_string();
                 name.push(".json");
                 folder.join(name)
             });
-            let shown = target.display();
             let existing = [Some(&target), receipt.as_ref()].into_iter().flatten();
-            let existing = existing.filter(|path| path.exists()).map(|path| path.display()).next();
+            let existing = existing.into_iter().find(|path| path.exists()).cloned();
             let state = if fs::canonicalize(&target).is_ok_and(|t| originals.contains(&t)) {
-                State::Refused(format!(
-                    "the result would overwrite the original {shown}: choose another -o"
-                ))
-            } else if let Some(rival) = taken.get(&target) {
-                let rival = rival.display();
-                State::Refused(format!(
-                    "the result {shown} would overwrite that of {rival}: rename one"
-                ))
+                State::OverOriginal
+            } else if let Some(other) = targets.get(&target) {
+                State::OverResult { other: other.clone() }
             } else {
                 match mode {
-                    Mode::Replace => State::Open,
-                    // A result without the receipt that is asked for is made again: the same bytes, but for fresh noise.
+                    Mode::Replace => State::Pending,
+                    // A result without the requested receipt is made again: the same bytes, unless the noise
+                    // is fresh.
                     Mode::Resume
                         if target.exists() && receipt.as_ref().is_none_or(|r| r.exists()) =>
                     {
                         State::Done
                     }
-                    Mode::Resume => State::Open,
-                    Mode::New => existing.map_or(State::Open, |path| {
-                        State::Refused(format!(
-                            "{path} exists already: choose another -o, or pass --resume to leave \
-                             it or --force to replace it"
-                        ))
-                    }),
+                    Mode::Resume => State::Pending,
+                    Mode::New => existing.map_or(State::Pending, |path| State::Exists { path }),
                 }
             };
-            taken.entry(target.clone()).or_insert_with(|| found.path.clone());
-            Self { source: found.path, target, receipt, mode, state }
+            targets.entry(target.clone()).or_insert_with(|| source.path.clone());
+            Self { source: source.path, target, receipt, mode, state }
         };
-        found.into_iter().map(job).collect()
+        sources.into_iter().map(job).collect()
     }
 
-    /// The photo.
     pub fn source(&self) -> &Path {
         &self.source
     }
 
-    /// Where its result goes.
+    /// Path of the result.
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// Where its receipt goes, if one is asked for.
+    /// Path of the receipt, if one is requested.
     pub fn receipt(&self) -> Option<&Path> {
         self.receipt.as_deref()
     }
 
     pub(super) fn state(&self) -> &State {
         &self.state
+    }
+
+    /// Fails if the result must not be written.
+    pub(super) fn require_allowed(&self) -> Result<()> {
+        let target = self.target.clone();
+        match &self.state {
+            State::Pending | State::Done => Ok(()),
+            State::OverOriginal => Err(Error::OverOriginal { target }),
+            State::OverResult { other } => Err(Error::OverResult { target, other: other.clone() }),
+            State::Exists { path } => Err(Error::Exists { path: path.clone() }),
+        }
     }
 
     pub(super) fn existing(&self) -> Existing {
@@ -122,14 +131,15 @@ impl Job {
     }
 }
 
-/// The name of a result: that of the picture, with another ending if the format changes.
-fn named_for(name: &Path, format: Option<Format>) -> PathBuf {
-    let endings: &[&str] = match format {
+/// The name of a result: the name of the picture, with a new extension if the format changes.
+fn result_name(name: &Path, format: Option<Format>) -> PathBuf {
+    let extensions: &[&str] = match format {
         None => return name.to_owned(),
         Some(Format::Jpeg) => &["jpg", "jpeg"],
         Some(Format::Png) => &["png"],
         Some(Format::WebP) => &["webp"],
     };
-    let has = |ending: &&str| name.extension().is_some_and(|e| e.eq_ignore_ascii_case(ending));
-    if endings.iter().any(has) { name.to_owned() } else { name.with_extension(endings[0]) }
+    let has =
+        |extension: &&str| name.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
+    if extensions.iter().any(has) { name.to_owned() } else { name.with_extension(extensions[0]) }
 }

@@ -1,4 +1,4 @@
-//! Many photos: each saved as it is done, stopped and resumed at will.
+//! Runs over many photos. Each result is written as soon as it is ready; a run can be stopped and resumed.
 
 mod job;
 mod record;
@@ -11,132 +11,127 @@ use std::sync::{Mutex, PoisonError};
 use facedp_nets::Workspace;
 use rayon::prelude::*;
 
-use crate::engine::{Engine, Hands};
+use crate::control::Control;
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files::{self, Existing, Readers};
-use crate::outcome::{Compared, Protected, Seen};
+use crate::outcome::{Compared, Inspection, Protected};
 
 pub use job::{Job, Mode};
 pub use record::Record;
 
-/// What became of one photo.
+/// The outcome of one job.
 pub enum Outcome {
-    /// Its result was written.
     Written(Protected),
-    /// It has no face, and was written without noise.
+    /// The photo has no face and was written unchanged.
     Copied(Protected),
-    /// Its result is there from an earlier run; what recognisers say of it, if they were asked.
+    /// The result exists from an earlier run. Holds the verdicts of recognisers if they were asked.
     Existing(Option<Compared>),
-    /// Nothing was written: this is what would be done.
-    Planned(Seen),
-    /// The run was stopped before it was its turn.
+    /// Dry run: nothing was written.
+    Planned(Inspection),
+    /// The run was stopped before this job began.
     Stopped,
 }
 
-/// What a run does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Run {
-    /// Writes results.
+    /// Write results.
     Write,
-    /// Only looks.
+    /// Inspect photos and write nothing.
     Dry,
 }
 
-/// What becomes of results that are there from an earlier run.
+/// What to do with results of an earlier run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Known {
-    /// They are taken as they are.
-    Taken,
-    /// Recognisers look at them again.
-    Checked,
+pub enum ExistingResults {
+    Skip,
+    /// Ask recognisers about them again.
+    Check,
 }
 
-/// How a run goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Course {
-    /// What it does.
+pub struct RunOptions {
     pub run: Run,
-    /// What becomes of results that are there.
-    pub existing: Known,
+    pub existing: ExistingResults,
     /// Number of threads; 0 for one per core.
     pub workers: usize,
 }
 
-/// Who is told how a run goes.
-pub trait Watch: Sync {
-    /// So many faces of a photo are done. Only methods that take their time tell.
+/// Receives the progress of a run.
+pub trait Progress: Sync {
+    /// `done` of the photo's faces are done. Only methods that take seconds per face report this.
     fn faces(&self, _job: &Job, _done: usize, _of: usize) {}
-    /// A photo is done, or failed, or was not begun.
+    /// A job ended, failed or was not begun.
     fn done(&self, job: &Job, outcome: Result<Outcome>);
 }
 
-/// Does all jobs, and tells of each as soon as it is done, on
-/// the thread that did it. Once `stop` is set, photos in hand are finished and no other is begun.
+/// Runs all jobs. Reports each as soon as it ends, on the thread that ran it. Once `stop` is set, jobs in
+/// progress are finished and no other is begun.
 pub fn run(
     engine: &Engine,
     jobs: &[Job],
-    course: Course,
+    options: RunOptions,
     stop: &AtomicBool,
-    watch: &impl Watch,
+    progress: &impl Progress,
 ) -> Result<()> {
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(course.workers)
+        .num_threads(options.workers)
         .build()
-        .map_err(|e| Error::Refused(format!("worker threads: {e}")))?;
-    // Fewer photos than threads: the others help with their faces.
+        .map_err(|e| Error::Threads(e.to_string()))?;
+    // With fewer photos than threads, the spare threads work on faces.
     let threads = pool.current_num_threads() / jobs.len().max(1);
-    // Memory of the networks, handed from photo to photo.
+    // Network buffers, reused from photo to photo.
     let spare = Mutex::new(Vec::<Workspace>::new());
     let one = |job: &Job| {
         if stop.load(Ordering::Relaxed) {
-            return watch.done(job, Ok(Outcome::Stopped));
+            return progress.done(job, Ok(Outcome::Stopped));
         }
         let taken = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut work = taken.unwrap_or_default();
-        let tell = |done: usize, of: usize| watch.faces(job, done, of);
-        let hands = Hands { threads, tell: &tell, ..Hands::default() };
+        let on_face = |done: usize, of: usize| progress.faces(job, done, of);
+        let control = Control { threads, progress: &on_face, ..Control::default() };
         let tried =
-            catch_unwind(AssertUnwindSafe(|| work_on(engine, job, course, hands, &mut work)));
+            catch_unwind(AssertUnwindSafe(|| process(engine, job, options, control, &mut work)));
         let outcome = match tried {
             Ok(outcome) => {
                 spare.lock().unwrap_or_else(PoisonError::into_inner).push(work);
                 outcome
             }
-            Err(panic) => Err(Error::Panicked(words(&*panic))),
+            Err(panic) => Err(Error::Panicked(message(&*panic))),
         };
         if outcome.as_ref().is_err_and(Error::is_disk_full) {
             stop.store(true, Ordering::Relaxed);
         }
-        watch.done(job, outcome);
+        progress.done(job, outcome);
     };
-    // One by one: photos differ too much in size to be dealt out beforehand.
+    // One job at a time: photos differ too much in size to be divided among threads beforehand.
     pool.install(|| jobs.par_iter().with_max_len(1).for_each(one));
     Ok(())
 }
 
-fn work_on(
+fn process(
     engine: &Engine,
     job: &Job,
-    course: Course,
-    hands: Hands<'_>,
+    options: RunOptions,
+    control: Control<'_>,
     work: &mut Workspace,
 ) -> Result<Outcome> {
-    let Course { run, existing, .. } = course;
-    match job.state() {
-        job::State::Refused(reason) => return Err(Error::Refused(reason.clone())),
-        job::State::Done if existing == Known::Taken => return Ok(Outcome::Existing(None)),
-        job::State::Done | job::State::Open => {}
+    let RunOptions { run, existing, .. } = options;
+    job.require_allowed()?;
+    let done = *job.state() == job::State::Done;
+    if done && existing == ExistingResults::Skip {
+        return Ok(Outcome::Existing(None));
     }
-    let most = engine.options().limits.file_bytes;
-    let file = files::read(job.source(), most)?;
-    if *job.state() == job::State::Done {
-        let compared = engine.compare(&file, &files::read(job.target(), most)?, work)?;
+    let max = engine.resources().limits.file_bytes;
+    let file = files::read(job.source(), max)?;
+    if done {
+        let compared = engine.compare(&file, &files::read(job.target(), max)?, work)?;
         return Ok(Outcome::Existing(Some(compared)));
     }
     if run == Run::Dry {
-        return engine.look(&file, work).map(Outcome::Planned);
+        return engine.inspect(&file, work).map(Outcome::Planned);
     }
-    let result = engine.protect_with(&file, hands, work)?;
+    let result = engine.protect_with(&file, control, work)?;
     job.write(&result)?;
     let faceless = engine.changes_faces() && result.faces.is_empty();
     let result = Protected { file: Vec::new(), ..result };
@@ -144,8 +139,8 @@ fn work_on(
 }
 
 impl Job {
-    /// Writes the receipt, if there is one, and then the result: there must be no picture without
-    /// the receipt that was asked for.
+    /// Writes the receipt, if there is one, and then the result: no result may exist without the receipt
+    /// that was requested.
     fn write(&self, result: &Protected) -> Result<()> {
         let receipt = self.receipt().zip(result.receipt.as_ref());
         if let Some((path, receipt)) = receipt {
@@ -157,7 +152,7 @@ impl Job {
             files::write_whole(path, &text, Readers::Owner, Existing::Replace)?;
         }
         let written =
-            files::write_whole(self.target(), &result.file, Readers::Usual, self.existing());
+            files::write_whole(self.target(), &result.file, Readers::Default, self.existing());
         if let (Err(_), Some((path, _))) = (&written, receipt) {
             std::fs::remove_file(path).ok();
         }
@@ -165,8 +160,7 @@ impl Job {
     }
 }
 
-/// What a panic says.
-fn words(panic: &(dyn Any + Send)) -> String {
+fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("no message").to_owned()

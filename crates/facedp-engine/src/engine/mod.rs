@@ -1,310 +1,280 @@
-//! The one way from a photo's bytes to a result's bytes and a receipt:
+//! The pipeline from the bytes of a photo to the bytes of its result and a receipt:
 //!
 //! ```text
-//! photo --decode--> samples --find--> faces --chip--> plan --noise--> lift --encode--> photo + receipt
-//!                                          |--------> steer -change--/
-//!                                          \--split--> plan --compose--> encode ...
+//! photo --decode--> samples --find--> faces --treat--> samples --encode--> result + receipt
+//!                                       |                                    |
+//!                                       +----- before ----- compare ---------+
 //! ```
+//!
+//! Nothing here depends on which method treats the faces.
 
-mod certifying;
-mod context;
-mod hands;
-mod noise;
-mod steering;
-mod subject;
+mod face;
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use facedp::Claim;
 use facedp_nets::Workspace;
 use sha2::{Digest, Sha256};
 
-use crate::check::Checked;
+use crate::check::{Checked, check};
+use crate::control::{Control, NEVER};
+use crate::detect::{DetectedFace, Selection};
 use crate::error::{Error, Result};
-use crate::eyes::{Eyes, Spot, Trial};
-use crate::gate::Gate;
 use crate::ledger::{Entry, Ledger, Total};
-use crate::options::{Look, Options, Treatment};
-use crate::outcome::{Compared, Protected, Seen};
+use crate::methods::{Face, Spent, Treatment, treatment};
+use crate::outcome::{Compared, Inspection, Protected, SkippedFace};
 use crate::patch::Patch;
-use crate::photo::{Format, Head, Metadata, Photo};
+use crate::photo::{Head, Photo};
 use crate::receipt::{Receipt, Terms};
-use crate::steer::Prior;
-use hands::NEVER;
-use subject::{Done, Subject};
+use crate::recognise::Trial;
+use crate::request::{Check, Request};
+use crate::resources::Resources;
 
-pub use hands::Hands;
-
-/// Treats photos, one after the other or in several threads.
+/// Treats photos as a request specifies. It can be shared between threads.
 pub struct Engine {
-    treatment: Treatment,
-    options: Options,
-    /// None where nobody has to look.
-    eyes: Option<Arc<Eyes>>,
-    /// None where nobody is steered.
-    prior: Option<Arc<Prior>>,
-    /// None where releases are not written down.
+    request: Request,
+    resources: Resources,
+    treatment: Box<dyn Treatment>,
     ledger: Option<Ledger>,
-    /// Keeps threads from working on more large photos at once than memory holds.
-    gate: Arc<Gate>,
 }
 
-/// Said of `certified` where what a JPEG source was made of can be read off the result (proofs/public.md).
-const LATTICE: &str = "the source was a JPEG file, and its result is written without loss: from \
-                       how JPEG rounds, the features can be computed";
-
 impl Engine {
-    /// Makes an engine, with as many networks as the options need.
-    pub fn new(treatment: Treatment, options: Options) -> Result<Self> {
-        let eyes = match (&treatment, &options) {
-            (Treatment::None, _) => None,
-            (Treatment::Steer { .. }, _) | (_, Options { check: true, .. }) => Some(Eyes::open()?),
-            (_, Options { look: Look::Faces { .. }, .. }) => Some(Eyes::detector_only()?),
-            _ => None,
-        };
-        let prior = match &treatment {
-            Treatment::Steer { .. } => Some(Prior::embedded()?),
-            _ => None,
-        };
-        let (eyes, prior) = (eyes.map(Arc::new), prior.map(Arc::new));
-        Self::with_parts(treatment, options, eyes, prior, Arc::default())
+    /// Prepares everything that does not depend on a photo. Fails if the request cannot be met.
+    pub fn new(request: Request, resources: Resources) -> Result<Self> {
+        let treatment = treatment(&request, &resources)?;
+        let ledger = resources.ledger.as_deref().map(Ledger::open).transpose()?;
+        Ok(Self { request, resources, treatment, ledger })
     }
 
-    /// An engine that treats photos otherwise with the networks of this one, in the memory that both
-    /// may take together. This one must steer, so that it has all of them.
-    pub fn another(&self, treatment: Treatment, options: Options) -> Result<Self> {
-        let (eyes, prior) = (self.eyes.clone(), self.prior.clone());
-        if eyes.is_none() || prior.is_none() {
-            return Err(Error::Refused("an engine without networks cannot share them".to_owned()));
-        }
-        Self::with_parts(treatment, options, eyes, prior, Arc::clone(&self.gate))
+    pub fn request(&self) -> &Request {
+        &self.request
     }
 
-    /// The same behind another gate.
-    pub fn behind(self, gate: &Arc<Gate>) -> Self {
-        Self { gate: Arc::clone(gate), ..self }
+    pub(crate) fn resources(&self) -> &Resources {
+        &self.resources
     }
 
-    fn with_parts(
-        treatment: Treatment,
-        options: Options,
-        eyes: Option<Arc<Eyes>>,
-        prior: Option<Arc<Prior>>,
-        gate: Arc<Gate>,
-    ) -> Result<Self> {
-        match &treatment {
-            Treatment::Certify { .. } if options.encoding.metadata == Metadata::Keep => {
-                return Err(Error::CertifiedMetadata);
-            }
-            Treatment::Steer { steering, .. } => steering.validate()?,
-            _ => {}
-        }
-        let ledger = options.ledger.as_deref().map(Ledger::open).transpose()?;
-        Ok(Self { treatment, options, eyes, prior, ledger, gate })
-    }
-
-    /// How it treats photos.
-    pub fn options(&self) -> &Options {
-        &self.options
-    }
-
-    /// Whether it changes faces at all.
+    /// Whether the method treats faces at all.
     pub fn changes_faces(&self) -> bool {
-        !matches!(self.treatment, Treatment::None)
+        self.treatment.needs().faces
     }
 
-    /// What may be said of its results, if anything.
+    /// The terms of all results; none if faces are not treated.
     pub fn terms(&self) -> Option<Terms> {
-        match &self.treatment {
-            Treatment::None => None,
-            Treatment::Noise { plan, secret } => {
-                Some(Terms::Noise(plan.terms().with_randomness(secret.randomness())))
-            }
-            Treatment::Certify { plan, secret } => {
-                Some(Terms::Certified(Box::new(plan.terms(secret.randomness()))))
-            }
-            Treatment::Steer { steering, secret } => {
-                Some(Terms::steered(steering, secret.randomness()))
-            }
-        }
+        self.treatment.terms()
     }
 
-    /// A word for everything that decides what its results look like, which gives nothing away: two
-    /// engines of the same name make the same of a photo.
-    pub fn name(&self) -> String {
-        let treatment = match &self.treatment {
-            Treatment::None => "none".to_owned(),
-            Treatment::Noise { plan, secret } => format!("{} {}", plan.name(), secret.name()),
-            Treatment::Certify { plan, secret } => format!("{} {}", plan.name(), secret.name()),
-            Treatment::Steer { steering, secret } => {
-                format!("{} {}", steering.name(), secret.name())
-            }
-        };
-        let Options { look, encoding, copy_faceless, .. } = &self.options;
-        let version = env!("CARGO_PKG_VERSION");
-        let all = format!("{version} {treatment} {look:?} {encoding:?} {copy_faceless}");
+    /// A hash of everything that determines results: two engines with the same fingerprint treat a photo in
+    /// the same way. It reveals no secret. Run records hold it: the text that is hashed must not change.
+    pub fn fingerprint(&self) -> String {
+        let encoding = self.request.encoding().fingerprint();
+        let all = format!(
+            "engine 1: version {}, method {}, selection {}, {encoding}, copy faceless {}",
+            env!("CARGO_PKG_VERSION"),
+            self.treatment.fingerprint(),
+            self.request.selection().fingerprint(),
+            self.request.copy_faceless,
+        );
         blake3::hash(all.as_bytes()).to_string()
     }
 
-    /// Looks without doing anything.
-    pub fn look(&self, file: &[u8], work: &mut Workspace) -> Result<Seen> {
-        let head = Head::read(file, &self.options.limits)?;
-        let _place = self.gate.enter(head.bytes(), &NEVER)?;
+    /// Finds out what would be done to a photo, without doing it.
+    pub fn inspect(&self, file: &[u8], work: &mut Workspace) -> Result<Inspection> {
+        let head = Head::read(file, &self.resources.limits)?;
+        let _admission = self.resources.gate.enter(head.bytes(), &NEVER)?;
         let photo = head.decode()?;
-        let faces = self.subjects(&photo, work)?.into_iter().map(|(spot, _)| spot).collect();
+        let faces = self.faces(&photo, work)?.into_iter().map(|face| face.selected).collect();
         let (width, height, format) = (photo.width(), photo.height(), photo.format());
-        Ok(Seen { width, height, format, stripped: photo.stripped(&self.options.encoding), faces })
+        let stripped = photo.stripped(&self.request.encoding());
+        Ok(Inspection { width, height, format, stripped, faces })
     }
 
-    /// Looks at a photo and a result of it that is there already.
+    /// Asks recognisers about an existing result.
     pub fn compare(&self, file: &[u8], result: &[u8], work: &mut Workspace) -> Result<Compared> {
-        let head = Head::read(file, &self.options.limits)?;
-        let _place = self.gate.enter(2 * head.bytes(), &NEVER)?;
-        let (photo, changed) = (head.decode()?, Photo::decode(result, &self.options.limits)?);
-        let Some(eyes) = &self.eyes else { return Ok(Compared { faces: Vec::new() }) };
-        if (photo.width(), photo.height()) != (changed.width(), changed.height()) {
-            return Err(Error::Refused("its result has another size: remove it".to_owned()));
+        let limits = &self.resources.limits;
+        let head = Head::read(file, limits)?;
+        let _admission = self.resources.gate.enter(2 * head.bytes(), &NEVER)?;
+        let (photo, changed) = (head.decode()?, Photo::decode(result, limits)?);
+        let [found, expected] = [&changed, &photo].map(|photo| [photo.width(), photo.height()]);
+        if found != expected {
+            return Err(Error::ResultSize { found, expected });
         }
-        let found = self.subjects(&photo, work)?;
-        let mut judge = |spot: Option<Spot>| match eyes.face_to_check(spot, &photo, work)? {
-            Some(spot) => {
-                let witness = eyes.witness(&photo, &spot, work)?;
-                eyes.judge(&witness, &changed, Trial::Plain, work)
-            }
-            None => Ok(Vec::new()),
-        };
-        let faces = found.into_iter().map(|(spot, _)| judge(spot)).collect::<Result<_>>()?;
-        Ok(Compared { faces })
+        let mut verdicts = Vec::new();
+        for face in self.faces(&photo, work)? {
+            verdicts.push(match &face.seen {
+                Some(seen) if self.checks() => {
+                    let recognisers = self.resources.networks.recognisers()?;
+                    let reference = recognisers.reference(&photo, seen, work)?;
+                    recognisers.judge(&reference, &changed, Trial::Plain, work)?
+                }
+                _ => Vec::new(),
+            });
+        }
+        Ok(Compared { faces: verdicts })
     }
 
-    /// Compares a photo, treated by whom ever, with its original.
+    /// Compares any photo with its original, however it was treated.
     pub fn check(&self, file: &[u8], released: &[u8], work: &mut Workspace) -> Result<Checked> {
-        let limits = &self.options.limits;
+        let limits = &self.resources.limits;
         let (head, other) = (Head::read(file, limits)?, Head::read(released, limits)?);
-        let _place = self.gate.enter(head.bytes() + other.bytes(), &NEVER)?;
-        let Some(eyes) = &self.eyes else { return Err(Error::NoFace) };
-        eyes.check(&head.decode()?, &other.decode()?, work)
+        let _admission = self.resources.gate.enter(head.bytes() + other.bytes(), &NEVER)?;
+        check(&head.decode()?, &other.decode()?, &self.resources.networks, work)
     }
 
-    /// Treats one photo.
     pub fn protect(&self, file: &[u8], work: &mut Workspace) -> Result<Protected> {
-        self.protect_with(file, Hands::default(), work)
+        self.protect_with(file, Control::default(), work)
     }
 
-    /// Treats one photo with several threads, and tells of each face.
-    ///
-    /// The original stays at hand for comparisons, and nothing of it may go into the file but what
-    /// `certify::compose` gives: proofs/post-processing.md relies on it.
+    /// [`Self::protect`] with several threads, progress reports and a stop flag.
     pub fn protect_with(
         &self,
         file: &[u8],
-        hands: Hands<'_>,
+        control: Control<'_>,
         work: &mut Workspace,
     ) -> Result<Protected> {
-        let head = Head::read(file, &self.options.limits)?;
-        let _place = self.gate.enter(head.bytes(), hands.stop)?;
+        self.run(file, |photo, work| self.faces(photo, work), control, work)
+    }
+
+    /// Treats the given faces of a photo instead of those that the request selects.
+    pub fn protect_faces(
+        &self,
+        file: &[u8],
+        faces: &[DetectedFace],
+        control: Control<'_>,
+        work: &mut Workspace,
+    ) -> Result<Protected> {
+        let find = |photo: &Photo, _: &mut Workspace| {
+            faces.iter().map(|face| Face::detected(*face, photo)).collect()
+        };
+        self.run(file, find, control, work)
+    }
+
+    /// The whole pipeline. The original is kept for comparisons only: the file may depend on nothing but what
+    /// the method returns (proofs/post-processing.md).
+    fn run(
+        &self,
+        file: &[u8],
+        find: impl FnOnce(&Photo, &mut Workspace) -> Result<Vec<Face>>,
+        control: Control<'_>,
+        work: &mut Workspace,
+    ) -> Result<Protected> {
+        let head = Head::read(file, &self.resources.limits)?;
+        let _admission = self.resources.gate.enter(head.bytes(), control.stop)?;
         let start = Instant::now();
-        let mut photo = head.decode()?;
+        let photo = head.decode()?;
+        let (faces, skipped) = self.without_small(find(&photo, work)?)?;
+        let mut before = Vec::new();
+        for face in &faces {
+            control.proceed()?;
+            before.push(self.before(&photo, face, work)?);
+        }
         let digest = self.ledger.as_ref().map(|_| photo.digest());
-        let (mut subjects, mut left, mut changed) = (Vec::new(), Vec::new(), false);
-        let (source_format, mut released) = (photo.format(), None);
-        match &self.treatment {
-            Treatment::None => {}
-            Treatment::Noise { plan, secret } => {
-                (subjects, changed) = self.add_noise(&mut photo, plan, secret, hands, work)?;
-            }
-            Treatment::Certify { plan, secret } => {
-                let done = self.certify(photo, plan, secret, hands, work)?;
-                (photo, subjects, changed) = (done.photo, done.subjects, done.changed);
-                released = Some((done.identity, done.way));
-            }
-            Treatment::Steer { steering, secret } => {
-                (subjects, left, changed) =
-                    self.steer(&mut photo, steering, secret, hands, work)?;
-            }
-        }
-        hands.go_on()?;
-        let mut encoded = photo.encode(&self.options.encoding)?;
-        drop(photo);
-        if released.is_some() && source_format == Format::Jpeg && encoded.format == Format::Png {
-            encoded.notes.push(LATTICE.to_owned());
-        }
-        let again = !subjects.is_empty() && (self.options.measure || self.options.check);
+        let source = photo.format();
+        let treated = self.treatment.treat(photo, &faces, control, work)?;
+        control.proceed()?;
+        let mut encoded = treated.photo.encode(&self.request.encoding())?;
+        drop(treated.photo);
+        encoded.notes.extend(self.treatment.note(source, encoded.format).map(str::to_owned));
+        let compares = !faces.is_empty() && (self.request.measure || self.checks());
         let written =
-            again.then(|| Photo::decode(&encoded.file, &self.options.limits)).transpose()?;
-        let terms = self.terms().filter(|_| !subjects.is_empty() && self.options.receipt);
-        let count = subjects.len();
-        let mut faces = Vec::new();
-        let mut records = Vec::new();
-        for subject in subjects {
-            hands.go_on()?;
-            let (report, record) = self.report(subject, written.as_ref(), work)?;
-            faces.push(report);
+            compares.then(|| Photo::decode(&encoded.file, &self.resources.limits)).transpose()?;
+        let (mut reports, mut records) = (Vec::new(), Vec::new());
+        for ((face, before), change) in faces.iter().zip(before).zip(treated.faces) {
+            control.proceed()?;
+            let (report, record) = self.report(face, before, change, written.as_ref(), work)?;
+            reports.push(report);
             records.extend(record);
         }
+        let terms = self.terms().filter(|_| !faces.is_empty() && self.request.receipt);
         let receipt = terms.map(|terms| {
             let file = Sha256::digest(&encoded.file);
             let sha256 = file.iter().map(|byte| format!("{byte:02x}")).collect();
             Receipt::new(terms, sha256, encoded.stripped.clone(), encoded.notes.clone(), records)
         });
-        // Last of all: what is stopped or fails costs nothing, and nobody has seen the file yet.
-        let total = digest.map(|photo| self.record(&photo, released, count)).transpose()?;
+        // The last step: a run that fails or is stopped spends nothing, since nobody has seen the file.
+        let total = self.record(digest, treated.spent, faces.len())?;
         Ok(Protected {
             file: encoded.file,
             format: encoded.format,
-            faces,
-            left,
-            unchanged: !changed,
+            faces: reports,
+            skipped,
+            unchanged: !treated.changed,
             stripped: encoded.stripped,
             notes: encoded.notes,
-            total: total.flatten(),
+            total,
             seconds: start.elapsed().as_secs_f64(),
             receipt,
         })
     }
 
-    /// Writes a release down in the ledger, if there is one and something is claimed (proofs/repeated.md).
-    /// Identity and way are those of features that were replaced.
-    fn record(
-        &self,
-        photo: &[u8; 32],
-        released: Option<(String, String)>,
-        faces: usize,
-    ) -> Result<Option<Total>> {
-        let (claim, epsilon, noise, way) = match (self.terms(), &self.treatment, released) {
-            (Some(terms), Treatment::Noise { plan, secret }, _) => {
-                let look = format!("{} {:?}", plan.name(), self.options.look);
-                (terms.claim(), plan.method().epsilon, secret.again(&look), None)
+    /// Whether recognisers are asked about results.
+    fn checks(&self) -> bool {
+        self.request.check != Check::Off
+    }
+
+    /// The faces that the request selects.
+    fn faces(&self, photo: &Photo, work: &mut Workspace) -> Result<Vec<Face>> {
+        let needs = self.treatment.needs();
+        if !needs.faces {
+            return Ok(Vec::new());
+        }
+        match self.request.selection() {
+            Selection::Crop { side } => {
+                let patch = Patch::Square(photo.centre(side)?);
+                let seen = match needs.landmarks || self.checks() {
+                    true => self.resources.networks.detector()?.central_face(photo, work)?,
+                    false => None,
+                };
+                if needs.landmarks && seen.is_none() {
+                    return Err(Error::NoFace);
+                }
+                let region = patch.region(photo);
+                Ok(vec![Face { selected: None, seen, patch, region }])
             }
-            (Some(terms), Treatment::Certify { plan, secret }, Some((identity, way))) => {
-                (terms.claim(), plan.method().epsilon, secret.again(&identity), Some(way))
-            }
-            _ => return Ok(None),
-        };
-        match (&self.ledger, claim) {
-            (None, _) | (_, Claim::None) => Ok(None),
-            _ if faces == 0 => Ok(None),
-            (Some(ledger), claim) => {
-                let entry = Entry::new(photo, epsilon.get(), claim, faces, noise, way);
-                ledger.record(entry).map(Some)
+            Selection::Detected { faces, boxes, min_score } => {
+                let detector = self.resources.networks.detector()?;
+                let faces = detector.choose(photo, &faces, &boxes, min_score, work)?;
+                if faces.is_empty() && !self.request.copy_faceless {
+                    return Err(Error::NoFace);
+                }
+                faces.into_iter().map(|face| Face::detected(face, photo)).collect()
             }
         }
     }
 
-    /// The faces to be treated, and where their chips lie.
-    fn subjects(&self, photo: &Photo, work: &mut Workspace) -> Result<Vec<(Option<Spot>, Patch)>> {
-        match (&self.options.look, &self.eyes) {
-            (Look::Aligned { crop }, _) => Ok(vec![(None, Patch::Square(photo.centre(*crop)?))]),
-            (_, None) => Ok(Vec::new()),
-            (Look::Faces { which, boxes, min_score }, Some(eyes)) => {
-                let spots = eyes.choose(photo, which, boxes, *min_score, work)?;
-                if spots.is_empty() && !self.options.copy_faceless {
-                    return Err(Error::NoFace);
-                }
-                let place = |spot: Spot| Ok((Some(spot), Patch::face(&spot.landmarks)?));
-                spots.into_iter().map(place).collect()
+    /// Separates faces that are too small for the method. Fails if all are.
+    fn without_small(&self, faces: Vec<Face>) -> Result<(Vec<Face>, Vec<SkippedFace>)> {
+        let min = self.treatment.needs().min_width;
+        let width = |face: &Face| face.seen.map_or(f32::INFINITY, |seen| seen.rect[2]);
+        let (small, large): (Vec<Face>, Vec<Face>) =
+            faces.into_iter().partition(|face| width(face) < min);
+        if large.is_empty() && !small.is_empty() {
+            return Err(Error::TooSmall { found: small.len(), min });
+        }
+        let skipped = small.iter().filter_map(|face| {
+            let reason = format!(
+                "{:.0} pixels wide, too small to be steered: {min} are needed",
+                width(face)
+            );
+            Some(SkippedFace { face: face.seen?, reason })
+        });
+        Ok((large, skipped.collect()))
+    }
+
+    /// Records a release in the ledger, if there is one and the method makes a claim (proofs/repeated.md).
+    fn record(
+        &self,
+        photo: Option<[u8; 32]>,
+        spent: Option<Spent>,
+        faces: usize,
+    ) -> Result<Option<Total>> {
+        let claim = self.terms().map_or(Claim::None, |terms| terms.claim());
+        match (&self.ledger, photo, spent) {
+            (Some(ledger), Some(photo), Some(spent)) if claim != Claim::None && faces > 0 => {
+                let Spent { epsilon, noise, split } = spent;
+                ledger.record(Entry::new(&photo, epsilon, claim, faces, noise, split)).map(Some)
             }
+            _ => Ok(None),
         }
     }
 }

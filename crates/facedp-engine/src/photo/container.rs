@@ -1,4 +1,4 @@
-//! What a file holds besides pixels: metadata, colour profile, how it was compressed.
+//! The parts of a file other than pixels: metadata, colour profile, compression parameters.
 
 use bytes::Bytes;
 use img_parts::jpeg::{Jpeg, markers};
@@ -6,61 +6,59 @@ use img_parts::png::{Png, PngChunk};
 use img_parts::webp::{self, WebP};
 use img_parts::{ImageEXIF, ImageICC};
 
-use super::Format;
 use super::exif::{self, Exif};
-use super::jpeg::Tables;
+use super::jpeg::JpegParameters;
 use super::webp::estimated_quality;
 use crate::error::{Error, Result};
+use crate::format::Format;
 
-/// The wrapping of a photo's pixels.
 #[derive(Clone)]
-pub(super) struct Wrapping {
+pub(super) struct Container {
     pub format: Format,
     pub compression: Compression,
     pub profile: Option<Vec<u8>>,
-    /// A TIFF structure, without a prefix.
+    /// A TIFF structure, without the `Exif\0\0` prefix.
     pub exif: Option<Vec<u8>>,
     pub xmp: Option<Vec<u8>>,
-    /// Chunks of a PNG file that say how its samples are to be shown, and nothing of who made it.
+    /// PNG chunks that only affect how samples are displayed.
     pub display: Vec<PngChunk>,
-    /// Kinds of metadata.
-    pub found: Vec<String>,
-    /// What decoding changed.
+    /// Kinds of metadata in the file, for display.
+    pub metadata_kinds: Vec<String>,
+    /// Changes that decoding made.
     pub notes: Vec<String>,
 }
 
-/// How pixels were compressed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Compression {
-    Jpeg(Box<Tables>),
-    /// Lossy WebP of about that quality.
+    Jpeg(Box<JpegParameters>),
+    /// Lossy WebP with its estimated quality, 0 to 100.
     WebP(f32),
     Lossless,
 }
 
-/// PNG chunks that are kept, with their length: gamma, primaries, rendering, colour coding, size of
-/// pixels. Any other length could hold anything.
-const DISPLAY: [(&[u8; 4], usize); 5] =
+/// PNG chunks that are kept, with their lengths in bytes: gamma, primaries, rendering intent, coding
+/// points, pixel size. A chunk of any other length could carry hidden data.
+const DISPLAY_CHUNKS: [(&[u8; 4], usize); 5] =
     [(b"gAMA", 4), (b"cHRM", 32), (b"sRGB", 1), (b"cICP", 4), (b"pHYs", 9)];
-/// PNG chunks that say how pixels are coded, and are written anew.
-const CODING: [&[u8; 4]; 8] =
+/// PNG chunks that describe the coding of pixels. The encoder writes them anew.
+const CODING_CHUNKS: [&[u8; 4]; 8] =
     [b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"iCCP", b"bKGD", b"sBIT"];
-/// What cannot be named.
+/// Kind of metadata that is not recognised.
 const OTHER: &str = "other data";
 pub(super) const XMP_PREFIX: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
 pub(super) const XMP_KEYWORD: &[u8] = b"XML:com.adobe.xmp\0\0\0\0\0";
 
 impl Compression {
-    /// The same for the picture turned by a quarter.
-    pub fn turned(self) -> Self {
+    /// The compression of the same picture after a quarter turn.
+    pub fn transposed(self) -> Self {
         match self {
-            Compression::Jpeg(tables) => Compression::Jpeg(Box::new(tables.turned())),
+            Compression::Jpeg(parameters) => Compression::Jpeg(Box::new(parameters.transposed())),
             other => other,
         }
     }
 }
 
-impl Wrapping {
+impl Container {
     fn new(format: Format) -> Self {
         Self {
             format,
@@ -69,48 +67,48 @@ impl Wrapping {
             exif: None,
             xmp: None,
             display: Vec::new(),
-            found: Vec::new(),
+            metadata_kinds: Vec::new(),
             notes: Vec::new(),
         }
     }
 
-    /// Nothing but the format.
-    pub fn bare(&self) -> Self {
+    /// A container of the same format without anything in it.
+    pub fn emptied(&self) -> Self {
         Self::new(self.format)
     }
 
-    /// Forgets metadata; that there was some is still known.
-    pub fn forget_metadata(&mut self) {
+    /// Drops EXIF and XMP. `metadata_kinds` stays, so that reports still list them.
+    pub fn drop_metadata(&mut self) {
         (self.exif, self.xmp) = (None, None);
     }
 
     pub fn read(file: &[u8], format: Format) -> Result<Self> {
         let file = Bytes::copy_from_slice(file);
         let damaged = |e: img_parts::Error| Error::Damaged(e.to_string());
-        let mut wrapping = Self::new(format);
+        let mut container = Self::new(format);
         match format {
             Format::Jpeg => {
                 let jpeg = Jpeg::from_bytes(file.clone()).map_err(damaged)?;
-                wrapping.read_jpeg(&jpeg, &file)?;
+                container.read_jpeg(&jpeg, &file)?;
             }
-            Format::Png => wrapping.read_png(&Png::from_bytes(file).map_err(damaged)?),
-            Format::WebP => wrapping.read_webp(&WebP::from_bytes(file).map_err(damaged)?),
+            Format::Png => container.read_png(&Png::from_bytes(file).map_err(damaged)?),
+            Format::WebP => container.read_webp(&WebP::from_bytes(file).map_err(damaged)?),
         }
-        if let Some(block) = &wrapping.exif.clone() {
+        if let Some(block) = &container.exif.clone() {
             let parts: Vec<&str> = Exif::read(block).iter().flat_map(Exif::parts).collect();
-            wrapping.name(exif::NAME);
-            parts.into_iter().for_each(|part| wrapping.name(part));
+            container.add_kind(exif::EXIF);
+            parts.into_iter().for_each(|part| container.add_kind(part));
         }
-        if wrapping.xmp.is_some() {
-            wrapping.name("XMP");
+        if container.xmp.is_some() {
+            container.add_kind("XMP");
         }
-        Ok(wrapping)
+        Ok(container)
     }
 
     fn read_jpeg(&mut self, jpeg: &Jpeg, file: &[u8]) -> Result<()> {
-        let tables = Tables::read(jpeg, file)?;
-        if tables.components == 4 {
-            self.notes.push("CMYK colours became RGB".to_owned());
+        let parameters = JpegParameters::read(jpeg, file)?;
+        if parameters.components == 4 {
+            self.notes.push("CMYK colours were converted to RGB".to_owned());
         }
         self.profile = jpeg.icc_profile().map(Vec::from);
         self.exif = jpeg.exif().map(Vec::from);
@@ -118,7 +116,7 @@ impl Wrapping {
             s.contents().strip_prefix(XMP_PREFIX).map(<[u8]>::to_vec)
         };
         self.xmp = jpeg.segments_by_marker(markers::APP1).find_map(packet);
-        // Segments that are no metadata, and names for those that are known.
+        // Known segments, with the kind of metadata they hold; none for segments without metadata.
         let known: [(u8, &[u8], Option<&str>); 11] = [
             (markers::APP0, b"JFIF\0", None),
             (markers::APP0, b"JFXX\0", Some("thumbnail")),
@@ -136,22 +134,22 @@ impl Wrapping {
             let (marker, contents) = (segment.marker(), segment.contents());
             let kind = known.iter().find(|(m, head, _)| marker == *m && contents.starts_with(head));
             match kind {
-                Some((.., Some(name))) => self.name(name),
-                None if (markers::APP0..=markers::APP15).contains(&marker) => self.name(OTHER),
+                Some((.., Some(name))) => self.add_kind(name),
+                None if (markers::APP0..=markers::APP15).contains(&marker) => self.add_kind(OTHER),
                 _ => {}
             }
         }
-        if tables.has_trailer {
-            self.name("data after the picture");
+        if parameters.has_trailer {
+            self.add_kind("data after the picture");
         }
-        self.compression = Compression::Jpeg(Box::new(tables));
+        self.compression = Compression::Jpeg(Box::new(parameters));
         Ok(())
     }
 
-    /// Adds a kind of metadata to those found.
-    fn name(&mut self, kind: &str) {
-        if !self.found.iter().any(|found| found == kind) {
-            self.found.push(kind.to_owned());
+    /// Lists a kind of metadata, once.
+    fn add_kind(&mut self, kind: &str) {
+        if !self.metadata_kinds.iter().any(|known| known == kind) {
+            self.metadata_kinds.push(kind.to_owned());
         }
     }
 
@@ -163,18 +161,18 @@ impl Wrapping {
             let repeated = self.display.iter().any(|kept| kept.kind() == kind);
             match &kind {
                 b"IHDR" if contents.get(9) == Some(&3) => {
-                    self.notes.push("palette colours became RGB".to_owned());
+                    self.notes.push("palette colours were converted to RGB".to_owned());
                 }
                 b"iTXt" if contents.starts_with(XMP_KEYWORD) => {
                     self.xmp = Some(contents[XMP_KEYWORD.len()..].to_vec());
                 }
-                b"tEXt" | b"zTXt" | b"iTXt" | b"tIME" => self.name("text"),
+                b"tEXt" | b"zTXt" | b"iTXt" | b"tIME" => self.add_kind("text"),
                 b"eXIf" => {}
-                kind if DISPLAY.contains(&(kind, contents.len())) && !repeated => {
+                kind if DISPLAY_CHUNKS.contains(&(kind, contents.len())) && !repeated => {
                     self.display.push(chunk.clone());
                 }
-                kind if CODING.contains(&kind) => {}
-                _ => self.name(OTHER),
+                kind if CODING_CHUNKS.contains(&kind) => {}
+                _ => self.add_kind(OTHER),
             }
         }
     }
@@ -197,7 +195,7 @@ impl Wrapping {
             webp::CHUNK_XMP,
         ];
         if file.chunks().iter().any(|chunk| !known.contains(&chunk.id())) {
-            self.name(OTHER);
+            self.add_kind(OTHER);
         }
     }
 }

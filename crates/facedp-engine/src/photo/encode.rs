@@ -1,4 +1,4 @@
-//! From a photo to a file's bytes: in the format it had, compressed as it was.
+//! Encoding: by default in the format of the source, with its compression parameters.
 
 use std::borrow::Cow;
 
@@ -13,136 +13,147 @@ use jpeg_encoder::{
     ChromaSubsamplingMethod, ColorType, Encoder, QuantizationTableType, SamplingFactor,
 };
 
-use super::container::{Compression, Wrapping, XMP_KEYWORD, XMP_PREFIX};
+use super::container::{Compression, Container, XMP_KEYWORD, XMP_PREFIX};
 use super::exif::Exif;
-use super::{Format, Photo, Sample, Samples};
+use super::{Photo, Sample, Samples};
 use crate::error::{Error, Result};
+use crate::format::Format;
 
-/// How a photo is written.
+/// Options for writing a photo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Encoding {
-    /// The format; that of its file if none is given.
-    pub format: Option<Format>,
-    /// Quality of JPEG results, 1..=100; that of the source if none is given.
-    pub jpeg_quality: Option<u8>,
-    /// What becomes of metadata.
-    pub metadata: Metadata,
+pub(crate) struct Encoding {
+    /// None for the format of the source.
+    pub(crate) format: Option<Format>,
+    /// Quality of JPEG results, 1 to 100; none for the quantisation tables of the source.
+    pub(crate) jpeg_quality: Option<u8>,
+    pub(crate) metadata: Metadata,
 }
 
-/// What becomes of metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Metadata {
-    /// All of it is left out but the colour profile.
+pub(crate) enum Metadata {
+    /// Write none but the colour profile.
     #[default]
     Strip,
-    /// EXIF and XMP are kept, without the pictures that they can hold.
+    /// Keep EXIF and XMP, without the pictures that they can contain.
     Keep,
 }
 
-/// A file's bytes, and what became of what the source held.
-pub struct Encoded {
-    /// The file.
-    pub file: Vec<u8>,
-    /// Its format.
-    pub format: Format,
-    /// Metadata that was left out.
-    pub stripped: Vec<String>,
-    /// What else differs from the source but for the noise.
-    pub notes: Vec<String>,
+/// An encoded photo, and its differences from the source file.
+pub(crate) struct Encoded {
+    pub(crate) file: Vec<u8>,
+    pub(crate) format: Format,
+    /// Kinds of metadata that were left out.
+    pub(crate) stripped: Vec<String>,
+    /// Other differences from the source, apart from the treatment of faces.
+    pub(crate) notes: Vec<String>,
 }
 
-/// Quality of a JPEG or lossy WebP file whose source says none.
+/// Quality of a JPEG or lossy WebP file if the source gives none.
 const DEFAULT_QUALITY: u8 = 92;
-/// The longest sides that formats hold.
-const MOST_JPEG: usize = 65_535;
-const MOST_WEBP: usize = 16_383;
-/// The longest XMP packet that is kept: what a segment of a JPEG file holds.
-const MOST_XMP: usize = 65_000;
-/// Words of XMP packets that hold pictures, or that would turn an upright picture again.
-const XMP_LEFT_OUT: [&[u8]; 5] =
+/// Largest width or height of a file, in pixels.
+const MAX_JPEG_SIDE: usize = 65_535;
+const MAX_WEBP_SIDE: usize = 16_383;
+/// Longest XMP packet that is kept: about what fits in one JPEG segment.
+const MAX_XMP_BYTES: usize = 65_000;
+/// XMP packets with one of these names are not kept: they contain pictures, or would rotate an upright
+/// picture again.
+const REJECTED_XMP: [&[u8]; 5] =
     [b"xmpGImg:", b"GImage:", b"GDepth:", b"Thumbnails", b"tiff:Orientation"];
 
-/// Metadata to be written.
+/// Metadata that is written to the result.
 #[derive(Default)]
-struct Kept {
+struct KeptMetadata {
     exif: Option<Vec<u8>>,
     xmp: Option<Vec<u8>>,
 }
 
+impl Encoding {
+    /// The encoding as text. Run records hold a hash of it: it must not change.
+    pub(crate) fn fingerprint(&self) -> String {
+        let format = self.format.map_or("the source's".to_owned(), |format| format.to_string());
+        let quality = self.jpeg_quality.map_or("the source's".to_owned(), |q| q.to_string());
+        let metadata = match self.metadata {
+            Metadata::Strip => "stripped",
+            Metadata::Keep => "kept",
+        };
+        format!("format {format}, JPEG quality {quality}, metadata {metadata}")
+    }
+}
+
 impl Photo {
-    /// Encodes it.
-    pub fn encode(&self, how: &Encoding) -> Result<Encoded> {
-        let format = how.format.unwrap_or(self.wrapping.format);
-        let mut notes = self.wrapping.notes.clone();
-        let (kept, stripped) = self.kept(format, how.metadata);
-        let deep = matches!(self.samples, Samples::Sixteen(_));
-        if deep && format != Format::Png {
-            notes.push(format!("16 bits became 8, since {format} has no more"));
+    pub(crate) fn encode(&self, encoding: &Encoding) -> Result<Encoded> {
+        let format = encoding.format.unwrap_or(self.container.format);
+        let mut notes = self.container.notes.clone();
+        let (kept, stripped) = self.select_metadata(format, encoding.metadata);
+        if matches!(self.samples, Samples::U16(_)) && format != Format::Png {
+            notes.push(format!("16 bits were reduced to 8, the most that {format} holds"));
         }
         if self.has_alpha() && format == Format::Jpeg {
-            notes.push("transparent parts became white, since JPEG has none".to_owned());
+            notes.push("transparent parts became white, since JPEG has no transparency".to_owned());
         }
-        if let (Format::Jpeg, Compression::Jpeg(tables)) = (format, &self.wrapping.compression)
-            && !tables.keeps_sampling()
+        if let (Format::Jpeg, Compression::Jpeg(parameters)) = (format, &self.container.compression)
+            && !parameters.keeps_sampling()
         {
-            notes.push("colours are sampled less coarsely than they were".to_owned());
+            notes.push("chroma is subsampled less than in the source".to_owned());
         }
-        if format == Format::WebP && !self.has_colour() && self.wrapping.profile.is_some() {
-            notes.push("the profile of grey levels was left out, since WebP has none".to_owned());
+        if format == Format::WebP && !self.has_colour() && self.container.profile.is_some() {
+            notes
+                .push("the grey colour profile was left out, since WebP cannot hold it".to_owned());
         }
         let file = match format {
-            Format::Jpeg => self.to_jpeg(how.jpeg_quality, &kept)?,
+            Format::Jpeg => self.to_jpeg(encoding.jpeg_quality, &kept)?,
             Format::Png => self.to_png(kept)?,
             Format::WebP => self.to_webp(kept)?,
         };
         Ok(Encoded { file, format, stripped, notes })
     }
 
-    /// The metadata that encoding will leave out.
-    pub fn stripped(&self, how: &Encoding) -> Vec<String> {
-        self.kept(how.format.unwrap_or(self.wrapping.format), how.metadata).1
+    /// Kinds of metadata that encoding will leave out.
+    pub(crate) fn stripped(&self, encoding: &Encoding) -> Vec<String> {
+        let format = encoding.format.unwrap_or(self.container.format);
+        self.select_metadata(format, encoding.metadata).1
     }
 
-    /// What of the metadata is written, and the names of what is not.
-    fn kept(&self, format: Format, metadata: Metadata) -> (Kept, Vec<String>) {
-        let Wrapping { found, exif, xmp, .. } = &self.wrapping;
+    /// The metadata to write, and the kinds that are left out.
+    fn select_metadata(&self, format: Format, metadata: Metadata) -> (KeptMetadata, Vec<String>) {
+        let Container { metadata_kinds, exif, xmp, .. } = &self.container;
         if metadata == Metadata::Strip {
-            return (Kept::default(), found.clone());
+            return (KeptMetadata::default(), metadata_kinds.clone());
         }
         let exif = exif.as_deref().and_then(Exif::read).map(|exif| exif.safe_copy());
-        let (exif, mut names) =
-            exif.map_or((None, Vec::new()), |(exif, names)| (Some(exif), names));
-        let fit_to_keep = |xmp: &&Vec<u8>| {
-            let named = |word: &&[u8]| xmp.windows(word.len()).any(|part| part == *word);
-            // In another encoding the words could not be seen.
-            let plain = std::str::from_utf8(xmp).is_ok_and(|text| !text.contains('\0'));
-            xmp.len() <= MOST_XMP && plain && !XMP_LEFT_OUT.iter().any(named)
+        let (exif, mut kept_kinds) =
+            exif.map_or((None, Vec::new()), |(exif, kinds)| (Some(exif), kinds));
+        let can_keep = |xmp: &&Vec<u8>| {
+            let contains = |name: &&[u8]| xmp.windows(name.len()).any(|part| part == *name);
+            // In another text encoding the names would not be found.
+            let utf8 = std::str::from_utf8(xmp).is_ok_and(|text| !text.contains('\0'));
+            xmp.len() <= MAX_XMP_BYTES && utf8 && !REJECTED_XMP.iter().any(contains)
         };
-        // WebP's encoders place no XMP.
-        let xmp = xmp.as_ref().filter(|_| format != Format::WebP).filter(fit_to_keep).cloned();
-        names.extend(xmp.as_ref().map(|_| "XMP"));
-        let stripped = found.iter().filter(|name| !names.contains(&name.as_str()));
-        (Kept { exif, xmp }, stripped.cloned().collect())
+        // The WebP writer cannot place XMP.
+        let xmp = xmp.as_ref().filter(|_| format != Format::WebP).filter(can_keep).cloned();
+        kept_kinds.extend(xmp.as_ref().map(|_| "XMP"));
+        let stripped = metadata_kinds.iter().filter(|kind| !kept_kinds.contains(&kind.as_str()));
+        (KeptMetadata { exif, xmp }, stripped.cloned().collect())
     }
 
-    fn to_jpeg(&self, quality: Option<u8>, kept: &Kept) -> Result<Vec<u8>> {
+    fn to_jpeg(&self, quality: Option<u8>, kept: &KeptMetadata) -> Result<Vec<u8>> {
         let (width, height) = jpeg_size(self.width, self.height)?;
         let failed = jpeg_failed;
         let mut file = Vec::new();
         let mut encoder = jpeg_encoder(&mut file, quality.unwrap_or(DEFAULT_QUALITY));
-        if let Compression::Jpeg(tables) = &self.wrapping.compression {
-            encoder.set_sampling_factor(tables.sampling_factor());
-            encoder.set_progressive(tables.progressive);
-            // Not for others: the encoder would write each colour in a scan of its own, which is
-            // allowed, but which some decoders do not read.
-            encoder.set_optimized_huffman_tables(tables.progressive);
+        if let Compression::Jpeg(parameters) = &self.container.compression {
+            encoder.set_sampling_factor(parameters.sampling_factor());
+            encoder.set_progressive(parameters.progressive);
+            // Only for progressive files: in others, the encoder would write one scan per component,
+            // which is allowed but which some decoders cannot read.
+            encoder.set_optimized_huffman_tables(parameters.progressive);
             if quality.is_none() {
-                let [luma, chroma] = [tables.luma, tables.chroma]
+                let [luma, chroma] = [parameters.luma, parameters.chroma]
                     .map(|table| QuantizationTableType::Custom(Box::new(table)));
                 encoder.set_quantization_tables(luma, chroma);
             }
         }
-        if let Some(profile) = &self.wrapping.profile {
+        if let Some(profile) = &self.container.profile {
             encoder.add_icc_profile(profile).map_err(failed)?;
         }
         if let Some(exif) = &kept.exif {
@@ -152,19 +163,17 @@ impl Photo {
             let segment = [XMP_PREFIX, xmp].concat();
             encoder.add_app_segment(1, segment).map_err(failed)?;
         }
-        let opaque = self.opaque();
+        let samples = self.flattened();
         let colour = if self.has_colour() { ColorType::Rgb } else { ColorType::Luma };
-        encoder.encode(&opaque, width, height, colour).map_err(failed)?;
+        encoder.encode(&samples, width, height, colour).map_err(failed)?;
         Ok(file)
     }
 
-    fn to_png(&self, kept: Kept) -> Result<Vec<u8>> {
+    fn to_png(&self, kept: KeptMetadata) -> Result<Vec<u8>> {
         let failed = |problem: String| Error::Encoding { format: Format::Png, problem };
         let (depth, bytes): (u8, Cow<'_, [u8]>) = match &self.samples {
-            Samples::Eight(samples) => (8, samples.into()),
-            Samples::Sixteen(samples) => {
-                (16, samples.iter().flat_map(|s| s.to_ne_bytes()).collect())
-            }
+            Samples::U8(samples) => (8, samples.into()),
+            Samples::U16(samples) => (16, samples.iter().flat_map(|s| s.to_ne_bytes()).collect()),
         };
         let colour = match (self.channels, depth) {
             (1, 8) => ExtendedColorType::L8,
@@ -179,13 +188,13 @@ impl Photo {
         let (width, height) = self.size_u32();
         let mut file = Vec::new();
         let mut encoder = PngEncoder::new(&mut file);
-        if let Some(profile) = &self.wrapping.profile {
+        if let Some(profile) = &self.container.profile {
             encoder.set_icc_profile(profile.clone()).map_err(|e| failed(e.to_string()))?;
         }
         let written = encoder.write_image(&bytes, width, height, colour);
         written.map_err(|e| failed(e.to_string()))?;
 
-        let mut extra = self.wrapping.display.clone();
+        let mut extra = self.container.display.clone();
         if let Some(xmp) = kept.xmp {
             extra.push(PngChunk::new(*b"iTXt", [XMP_KEYWORD, &xmp].concat().into()));
         }
@@ -196,27 +205,27 @@ impl Photo {
             return Ok(file);
         }
         let mut png = Png::from_bytes(file.into()).map_err(|e| failed(e.to_string()))?;
-        // A profile says it all; after it these chunks would only contradict.
+        // A profile takes precedence over these chunks, which could contradict it.
         let has_profile = png.chunks().iter().any(|c| c.kind() == *b"iCCP");
         extra.retain(|c| !(has_profile && [*b"sRGB", *b"gAMA", *b"cHRM"].contains(&c.kind())));
         png.chunks_mut().splice(1..1, extra);
         Ok(png.encoder().bytes().to_vec())
     }
 
-    fn to_webp(&self, kept: Kept) -> Result<Vec<u8>> {
-        if self.width.max(self.height) > MOST_WEBP {
+    fn to_webp(&self, kept: KeptMetadata) -> Result<Vec<u8>> {
+        if self.width.max(self.height) > MAX_WEBP_SIDE {
             let (width, height) = (self.width, self.height);
             return Err(Error::TooLargeFor {
                 format: Format::WebP,
-                most: MOST_WEBP,
+                max: MAX_WEBP_SIDE,
                 width,
                 height,
             });
         }
         let failed = |problem: String| Error::Encoding { format: Format::WebP, problem };
-        let rgb = self.spread();
+        let rgb = self.to_rgb();
         let (width, height) = self.size_u32();
-        let quality = match self.wrapping.compression {
+        let quality = match self.container.compression {
             Compression::WebP(quality) => Some(quality),
             Compression::Jpeg(_) => Some(f32::from(DEFAULT_QUALITY)),
             Compression::Lossless => None,
@@ -241,7 +250,7 @@ impl Photo {
             coded.map_err(|e| failed(e.to_string()))?;
             file
         };
-        let profile = self.wrapping.profile.clone().filter(|_| self.has_colour());
+        let profile = self.container.profile.clone().filter(|_| self.has_colour());
         if profile.is_none() && kept.exif.is_none() {
             return Ok(file);
         }
@@ -251,22 +260,21 @@ impl Photo {
         Ok(webp.encoder().bytes().to_vec())
     }
 
-    /// Decoders give sizes in 32 bits.
+    /// Decoders give sizes as `u32`, so both fit.
     fn size_u32(&self) -> (u32, u32) {
         (self.width as u32, self.height as u32)
     }
 
-    /// Samples of 8 bits.
-    fn eight(&self) -> Cow<'_, [u8]> {
+    fn to_8_bits(&self) -> Cow<'_, [u8]> {
         match &self.samples {
-            Samples::Eight(samples) => samples.into(),
-            Samples::Sixteen(samples) => samples.iter().map(|s| s.byte()).collect(),
+            Samples::U8(samples) => samples.into(),
+            Samples::U16(samples) => samples.iter().map(|s| s.to_u8()).collect(),
         }
     }
 
-    /// Samples of 8 bits without alpha, over white.
-    fn opaque(&self) -> Cow<'_, [u8]> {
-        let samples = self.eight();
+    /// 8-bit samples, composed over white if the photo has alpha.
+    fn flattened(&self) -> Cow<'_, [u8]> {
+        let samples = self.to_8_bits();
         if !self.has_alpha() {
             return samples;
         }
@@ -280,9 +288,9 @@ impl Photo {
         samples.chunks_exact(self.channels).flat_map(over_white).collect()
     }
 
-    /// Samples of 8 bits in colour, grey ones three times, with alpha if there is one.
-    fn spread(&self) -> Cow<'_, [u8]> {
-        let samples = self.eight();
+    /// 8-bit RGB samples, or RGBA if the photo has alpha.
+    fn to_rgb(&self) -> Cow<'_, [u8]> {
+        let samples = self.to_8_bits();
         match self.channels {
             1 => samples.iter().flat_map(|s| [*s; 3]).collect(),
             2 => samples.chunks_exact(2).flat_map(|p| [p[0], p[0], p[0], p[1]]).collect(),
@@ -291,8 +299,8 @@ impl Photo {
     }
 }
 
-/// Colour samples as JPEG at that quality, 4:2:0: what platforms make of photos.
-pub(crate) fn jpeg(rgb: &[u8], width: usize, height: usize, quality: u8) -> Result<Vec<u8>> {
+/// Encodes RGB samples as JPEG with 4:2:0 subsampling, as platforms recompress photos.
+pub(crate) fn encode_jpeg(rgb: &[u8], width: usize, height: usize, quality: u8) -> Result<Vec<u8>> {
     let (width, height) = jpeg_size(width, height)?;
     let mut file = Vec::new();
     let encoder = jpeg_encoder(&mut file, quality);
@@ -300,7 +308,7 @@ pub(crate) fn jpeg(rgb: &[u8], width: usize, height: usize, quality: u8) -> Resu
     Ok(file)
 }
 
-/// An encoder of 4:2:0, chroma averaged.
+/// A JPEG encoder with 4:2:0 subsampling by averaging.
 fn jpeg_encoder(file: &mut Vec<u8>, quality: u8) -> Encoder<&mut Vec<u8>> {
     let mut encoder = Encoder::new(file, quality);
     encoder.set_sampling_factor(SamplingFactor::F_2_2);
@@ -310,7 +318,7 @@ fn jpeg_encoder(file: &mut Vec<u8>, quality: u8) -> Encoder<&mut Vec<u8>> {
 
 fn jpeg_size(width: usize, height: usize) -> Result<(u16, u16)> {
     let sides = u16::try_from(width).ok().zip(u16::try_from(height).ok());
-    sides.ok_or(Error::TooLargeFor { format: Format::Jpeg, most: MOST_JPEG, width, height })
+    sides.ok_or(Error::TooLargeFor { format: Format::Jpeg, max: MAX_JPEG_SIDE, width, height })
 }
 
 fn jpeg_failed(error: jpeg_encoder::EncodingError) -> Error {

@@ -1,39 +1,39 @@
-//! EXIF blocks: what is in them, and a copy that is safe to keep.
+//! EXIF blocks: listing their contents, and copying the fields that are safe to keep.
 //!
-//! A block is a TIFF structure of a few directories (IFDs). They are read here and not by a library,
-//! since those follow every pointer: a block of 10 kB can then make gigabytes of entries
-//! (kamadak-exif 0.6.1 does). Each directory is read once, up to a limit.
+//! A block is a TIFF structure of a few directories (IFDs). This parser reads each directory once, up to
+//! a limit. Libraries follow every pointer, so that a block of 10 kB can expand to gigabytes of entries
+//! (kamadak-exif 0.6.1 does).
 
-/// What an EXIF block is called in lists of metadata.
-pub(super) const NAME: &str = "EXIF";
+/// Kinds of metadata as reports list them.
+pub(super) const EXIF: &str = "EXIF";
 const GPS: &str = "GPS position";
 const THUMBNAIL: &str = "thumbnail";
 const MAKER_NOTES: &str = "maker notes";
 
-/// The most entries of a directory and bytes of a value that are looked at.
-const MOST_ENTRIES: usize = 200;
-const MOST_BYTES: usize = 1000;
+/// Entries of a directory after these are ignored.
+const MAX_ENTRIES: usize = 200;
+/// Longer values are dropped.
+const MAX_VALUE_BYTES: usize = 1000;
 
 const ORIENTATION: u16 = 0x0112;
 const EXIF_POINTER: u16 = 0x8769;
 const GPS_POINTER: u16 = 0x8825;
 const MAKER_NOTE: u16 = 0x927c;
 
-/// Tags that are kept on request: who, when, with which camera and settings. Everything else could
-/// hold a picture, or is not known well enough to say that it does not.
-const KEPT_MAIN: [u16; 10] =
+/// Tags that are kept on request: author, date, camera and exposure settings. Any other tag contains a
+/// picture, or could contain one.
+const KEPT_MAIN_TAGS: [u16; 10] =
     [0x010e, 0x010f, 0x0110, 0x011a, 0x011b, 0x0128, 0x0131, 0x0132, 0x013b, 0x8298];
 #[rustfmt::skip]
-const KEPT_EXIF: [u16; 42] = [
+const KEPT_EXIF_TAGS: [u16; 42] = [
     0x829a, 0x829d, 0x8822, 0x8827, 0x8830, 0x9000, 0x9003, 0x9004, 0x9010, 0x9011, 0x9012, 0x9201,
     0x9202, 0x9203, 0x9204, 0x9205, 0x9206, 0x9207, 0x9208, 0x9209, 0x920a, 0x9290, 0x9291, 0x9292,
     0xa001, 0xa20e, 0xa20f, 0xa210, 0xa217, 0xa402, 0xa403, 0xa404, 0xa405, 0xa406, 0xa408, 0xa409,
     0xa40a, 0xa430, 0xa431, 0xa432, 0xa433, 0xa434,
 ];
-/// All of the position: place, height, time, speed, direction.
-const LAST_GPS: u16 = 0x001f;
+/// The GPS tags from 0 to this one are kept: position, altitude, time, speed, direction.
+const LAST_GPS_TAG: u16 = 0x001f;
 
-/// A parsed EXIF block.
 pub(super) struct Exif {
     little_endian: bool,
     main: Vec<Entry>,
@@ -43,7 +43,7 @@ pub(super) struct Exif {
     has_maker_notes: bool,
 }
 
-/// One entry of a directory; its value in the block's byte order.
+/// An entry of a directory, with its value in the byte order of the block.
 struct Entry {
     tag: u16,
     kind: u16,
@@ -51,7 +51,6 @@ struct Entry {
     value: Vec<u8>,
 }
 
-/// The block and its byte order.
 #[derive(Clone, Copy)]
 struct Reader<'a> {
     block: &'a [u8],
@@ -69,15 +68,15 @@ impl Reader<'_> {
         Some(if self.little_endian { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) })
     }
 
-    /// The entries of a directory, and where the next one lies (0: nowhere).
+    /// The entries of the directory at an offset, and the offset of the next directory (0 for none).
     fn directory(self, at: usize) -> Option<(Vec<Entry>, u32)> {
         let count = usize::from(self.short(at)?);
         let first = at + 2;
-        let entries = (0..count.min(MOST_ENTRIES)).filter_map(|n| self.entry(first + 12 * n));
+        let entries = (0..count.min(MAX_ENTRIES)).filter_map(|n| self.entry(first + 12 * n));
         Some((entries.collect(), self.long(first + 12 * count).unwrap_or(0)))
     }
 
-    /// An entry; none if it is damaged. Values that are too long are left empty.
+    /// The entry at an offset; none if it is damaged. Values that are too long become empty.
     fn entry(self, at: usize) -> Option<Entry> {
         let (tag, kind, count) = (self.short(at)?, self.short(at + 2)?, self.long(at + 4)?);
         let size = match kind {
@@ -90,13 +89,13 @@ impl Reader<'_> {
         let length = (count as usize).checked_mul(size)?;
         let start = if length <= 4 { at + 8 } else { self.long(at + 8)? as usize };
         let value = self.block.get(start..start.checked_add(length)?)?;
-        let value = if length <= MOST_BYTES { value.to_vec() } else { Vec::new() };
+        let value = if length <= MAX_VALUE_BYTES { value.to_vec() } else { Vec::new() };
         Some(Entry { tag, kind, count, value })
     }
 }
 
 impl Exif {
-    /// Parses what can be parsed.
+    /// Parses a block. Skips damaged entries; fails if the main directory cannot be read.
     pub fn read(block: &[u8]) -> Option<Self> {
         let little_endian = match block.get(..4)? {
             b"II*\0" => true,
@@ -105,18 +104,18 @@ impl Exif {
         };
         let reader = Reader { block, little_endian };
         let (main, next) = reader.directory(reader.long(4)? as usize)?;
-        let below = |pointer: u16| {
+        let subdirectory = |pointer: u16| {
             let entry = main.iter().find(|e| e.tag == pointer && e.value.len() == 4)?;
             let at = Reader { block: &entry.value, ..reader }.long(0)?;
             reader.directory(at as usize).map(|(entries, _)| entries)
         };
-        let exif = below(EXIF_POINTER).unwrap_or_default();
-        let gps = below(GPS_POINTER).unwrap_or_default();
+        let exif = subdirectory(EXIF_POINTER).unwrap_or_default();
+        let gps = subdirectory(GPS_POINTER).unwrap_or_default();
         let has_maker_notes = exif.iter().any(|e| e.tag == MAKER_NOTE);
         Some(Self { little_endian, main, exif, gps, has_thumbnail: next != 0, has_maker_notes })
     }
 
-    /// Parts that a user should hear of.
+    /// Sensitive parts of the block, for reports.
     pub fn parts(&self) -> impl Iterator<Item = &'static str> {
         [
             (!self.gps.is_empty(), GPS),
@@ -127,41 +126,41 @@ impl Exif {
         .filter_map(|(present, name)| present.then_some(name))
     }
 
-    /// The block written anew from the fields that are kept, upright, and the parts it still has.
+    /// A new block with the tags that are kept and upright orientation, and the kinds of metadata in it.
     pub fn safe_copy(&self) -> (Vec<u8>, Vec<&'static str>) {
-        let chosen = |entries: &[Entry], keep: &dyn Fn(u16) -> bool| {
-            let mut chosen: Vec<(u16, u16, u32, Vec<u8>)> = Vec::new();
+        let select = |entries: &[Entry], keep: &dyn Fn(u16) -> bool| {
+            let mut selected: Vec<(u16, u16, u32, Vec<u8>)> = Vec::new();
             for entry in entries.iter().filter(|e| keep(e.tag) && !e.value.is_empty()) {
-                if chosen.iter().all(|(tag, ..)| *tag != entry.tag) {
-                    chosen.push((entry.tag, entry.kind, entry.count, entry.value.clone()));
+                if selected.iter().all(|(tag, ..)| *tag != entry.tag) {
+                    selected.push((entry.tag, entry.kind, entry.count, entry.value.clone()));
                 }
             }
-            chosen
+            selected
         };
-        let mut main = chosen(&self.main, &|tag| KEPT_MAIN.contains(&tag));
-        let exif = chosen(&self.exif, &|tag| KEPT_EXIF.contains(&tag));
-        let gps = chosen(&self.gps, &|tag| tag <= LAST_GPS);
+        let mut main = select(&self.main, &|tag| KEPT_MAIN_TAGS.contains(&tag));
+        let exif = select(&self.exif, &|tag| KEPT_EXIF_TAGS.contains(&tag));
+        let gps = select(&self.gps, &|tag| tag <= LAST_GPS_TAG);
         main.push((ORIENTATION, 3, 1, self.short(1).to_vec()));
         for (pointer, entries) in [(EXIF_POINTER, &exif), (GPS_POINTER, &gps)] {
             if !entries.is_empty() {
-                main.push((pointer, 4, 1, vec![0; 4])); // set below
+                main.push((pointer, 4, 1, vec![0; 4])); // the offset is set below
             }
         }
         let mut block = if self.little_endian { b"II*\0".to_vec() } else { b"MM\0*".to_vec() };
         block.extend(self.long(8));
-        let places = self.write(&mut block, main);
+        let offsets = self.write(&mut block, main);
         for (pointer, entries) in [(EXIF_POINTER, exif), (GPS_POINTER, gps)] {
-            if let Some((_, place)) = places.iter().find(|(tag, _)| *tag == pointer) {
+            if let Some((_, offset)) = offsets.iter().find(|(tag, _)| *tag == pointer) {
                 let at = self.long(block.len() as u32);
-                block[*place..place + 4].copy_from_slice(&at);
+                block[*offset..offset + 4].copy_from_slice(&at);
                 self.write(&mut block, entries);
             }
         }
         let kept = self.parts().filter(|part| *part == GPS);
-        (block, std::iter::once(NAME).chain(kept).collect())
+        (block, std::iter::once(EXIF).chain(kept).collect())
     }
 
-    /// Appends a directory with its values. Returns where each entry's value field lies.
+    /// Appends a directory and its values. Returns the offset of each entry's value field, by tag.
     fn write(
         &self,
         block: &mut Vec<u8>,
@@ -169,13 +168,13 @@ impl Exif {
     ) -> Vec<(u16, usize)> {
         entries.sort_by_key(|(tag, ..)| *tag);
         let mut after = block.len() + 2 + 12 * entries.len() + 4;
-        let mut places = Vec::new();
+        let mut offsets = Vec::new();
         block.extend(self.short(entries.len() as u16));
         for (tag, kind, count, value) in &entries {
             block.extend(self.short(*tag));
             block.extend(self.short(*kind));
             block.extend(self.long(*count));
-            places.push((*tag, block.len()));
+            offsets.push((*tag, block.len()));
             if value.len() <= 4 {
                 block.extend(value.iter().copied().chain([0; 4]).take(4));
             } else {
@@ -188,7 +187,7 @@ impl Exif {
             block.extend(value);
             block.extend(vec![0; value.len() % 2]);
         }
-        places
+        offsets
     }
 
     fn short(&self, value: u16) -> [u8; 2] {

@@ -1,5 +1,6 @@
-//! A decoded photo: samples, the parts of them that others look at, and adding noise.
+//! A decoded photo: reading its samples, and adding changes to them.
 
+mod component;
 mod container;
 mod decode;
 mod encode;
@@ -8,72 +9,37 @@ mod fixed;
 mod jpeg;
 mod webp;
 
-use std::fmt::{self, Display};
 use std::ops::Range;
 
 use facedp::Plane;
 use facedp_nets::Picture;
-use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::lift::Tint;
-use container::Wrapping;
+use crate::format::Format;
+use container::Container;
 
+pub(crate) use component::Component;
 pub(crate) use decode::Head;
 pub use decode::Limits;
-pub(crate) use encode::jpeg as encode_jpeg;
-pub use encode::{Encoded, Encoding, Metadata};
+pub(crate) use encode::{Encoding, Metadata, encode_jpeg};
 
-/// File formats that are read and written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// JPEG.
-    Jpeg,
-    /// PNG.
-    Png,
-    /// WebP.
-    WebP,
-}
-
-impl Format {
-    /// What a web server calls it.
-    pub fn media_type(self) -> &'static str {
-        match self {
-            Format::Jpeg => "image/jpeg",
-            Format::Png => "image/png",
-            Format::WebP => "image/webp",
-        }
-    }
-}
-
-impl Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Format::Jpeg => "JPEG",
-            Format::Png => "PNG",
-            Format::WebP => "WebP",
-        })
-    }
-}
-
-/// A decoded photo, upright: grey or colour, 8 or 16 bit, with or without alpha, and what its file
-/// held besides pixels.
+/// A decoded, upright photo: grey or colour, 8 or 16 bits, with or without alpha. It keeps the other
+/// parts of its file for encoding.
 #[derive(Clone)]
 pub struct Photo {
     width: usize,
     height: usize,
-    /// 1 grey, 2 grey and alpha, 3 red-green-blue, 4 with alpha.
+    /// 1: grey; 2: grey and alpha; 3: RGB; 4: RGBA.
     channels: usize,
     samples: Samples,
-    wrapping: Wrapping,
+    container: Container,
 }
 
-/// Samples pixel by pixel, row by row.
+/// Interleaved samples in row-major order.
 #[derive(Clone, PartialEq, Eq)]
 enum Samples {
-    Eight(Vec<u8>),
-    Sixteen(Vec<u16>),
+    U8(Vec<u8>),
+    U16(Vec<u16>),
 }
 
 /// A rectangle of pixels inside a photo.
@@ -81,108 +47,104 @@ enum Samples {
 pub struct Region {
     /// Leftmost column.
     pub x: usize,
-    /// Uppermost row.
+    /// Top row.
     pub y: usize,
-    /// Columns.
     pub width: usize,
-    /// Rows.
     pub height: usize,
 }
 
-/// Samples of one depth as grey levels 0..=255.
+/// A sample of 8 or 16 bits, as a grey level from 0 to 255.
 trait Sample: Copy + PartialEq {
-    /// Steps of a sample to a grey level.
-    const STEPS: f32;
+    /// Sample values per grey level.
+    const STEPS_PER_LEVEL: f32;
     fn level(self) -> f64;
-    fn byte(self) -> u8;
-    /// The sample that many steps away, cut to the range.
+    fn to_u8(self) -> u8;
+    /// The sample plus a number of steps, clamped to the range.
     fn moved(self, steps: i32) -> Self;
-    /// The sample nearest to a number.
-    fn nearest(value: i64) -> Self;
+    /// A number clamped to the range.
+    fn clamped(value: i64) -> Self;
 }
 
 impl Sample for u8 {
-    const STEPS: f32 = 1.0;
+    const STEPS_PER_LEVEL: f32 = 1.0;
     fn level(self) -> f64 {
         f64::from(self)
     }
-    fn byte(self) -> u8 {
+    fn to_u8(self) -> u8 {
         self
     }
     fn moved(self, steps: i32) -> Self {
         i32::from(self).saturating_add(steps).clamp(0, 255) as u8
     }
-    fn nearest(value: i64) -> Self {
+    fn clamped(value: i64) -> Self {
         value.clamp(0, 255) as u8
     }
 }
 
 impl Sample for u16 {
-    const STEPS: f32 = 257.0;
+    const STEPS_PER_LEVEL: f32 = 257.0;
     fn level(self) -> f64 {
         f64::from(self) / 257.0
     }
-    fn byte(self) -> u8 {
+    fn to_u8(self) -> u8 {
         ((u32::from(self) * 255 + 32_767) / 65_535) as u8
     }
     fn moved(self, steps: i32) -> Self {
         i32::from(self).saturating_add(steps).clamp(0, 65_535) as u16
     }
-    fn nearest(value: i64) -> Self {
+    fn clamped(value: i64) -> Self {
         value.clamp(0, 65_535) as u16
     }
 }
 
-/// To the nearest whole number, cut to what any sample can move by. Adding this much leaves no room
-/// for a fraction: several times faster than `round`, which is a function call on old processors.
+/// Rounds to the nearest integer, clamped to the largest possible change of a sample. Adding 1.5 * 2^23
+/// leaves no fraction bits, which is several times faster than `round`, a function call on old processors.
 fn rounded(change: f32) -> i32 {
-    const WHOLE: f32 = 12_582_912.0; // 1.5 * 2^23
+    const WHOLE: f32 = 12_582_912.0;
     (change.clamp(-66_000.0, 66_000.0) + WHOLE).to_bits().wrapping_sub(WHOLE.to_bits()) as i32
 }
 
-/// A sample moved by so many grey levels.
+/// A sample plus a number of grey levels.
 fn move_by<S: Sample>(sample: S, levels: f32) -> S {
-    sample.moved(rounded(levels * S::STEPS))
+    sample.moved(rounded(levels * S::STEPS_PER_LEVEL))
 }
 
 /// Runs the same code on samples of either depth.
 macro_rules! with_samples {
     ($samples:expr, $name:ident => $body:expr) => {
         match $samples {
-            Samples::Eight($name) => $body,
-            Samples::Sixteen($name) => $body,
+            Samples::U8($name) => $body,
+            Samples::U16($name) => $body,
         }
     };
 }
 use with_samples;
 
 impl Photo {
-    /// Pixels in a row.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Number of rows.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// The format of its file.
+    /// The format of the file it was decoded from.
     pub fn format(&self) -> Format {
-        self.wrapping.format
+        self.container.format
     }
 
-    /// Kinds of metadata in its file.
+    /// Kinds of metadata in the file it was decoded from.
     pub fn metadata(&self) -> &[String] {
-        &self.wrapping.found
+        &self.container.metadata_kinds
     }
 
-    /// All of it.
+    /// The region that covers the photo.
     pub fn whole(&self) -> Region {
         Region { x: 0, y: 0, width: self.width, height: self.height }
     }
 
-    /// The centre square: `crop` pixels wide, or as large as fits.
+    /// The centre square: `crop` pixels wide, or the largest that fits.
     pub fn centre(&self, crop: Option<u32>) -> Result<Region> {
         let (width, height) = (self.width, self.height);
         let fits = width.min(height);
@@ -201,13 +163,13 @@ impl Photo {
         matches!(self.channels, 2 | 4)
     }
 
-    /// Where samples of a row of a region lie.
+    /// Index range of the samples of row `y` in these columns.
     fn span(&self, y: usize, columns: Range<usize>) -> Range<usize> {
         let first = y * self.width;
         (first + columns.start) * self.channels..(first + columns.end) * self.channels
     }
 
-    /// Grey levels 0..=255 of a region (ITU-R BT.601 luma), not rounded.
+    /// ITU-R BT.601 luma of a region, 0 to 255, not rounded.
     pub fn luma(&self, region: Region) -> Plane {
         let mut plane = Plane::zeros(region.width, region.height);
         for (y, out) in plane.data_mut().chunks_exact_mut(region.width.max(1)).enumerate() {
@@ -217,22 +179,24 @@ impl Photo {
         plane
     }
 
-    /// A region as a photo of its own.
+    /// A region as a separate photo, without metadata.
     pub fn crop(&self, region: Region) -> Self {
         let rows = (region.y..region.y + region.height).map(|y| self.span(y, region.columns()));
         let samples = match &self.samples {
-            Samples::Eight(all) => {
-                Samples::Eight(rows.flat_map(|row| &all[row]).copied().collect())
-            }
-            Samples::Sixteen(all) => {
-                Samples::Sixteen(rows.flat_map(|row| &all[row]).copied().collect())
-            }
+            Samples::U8(all) => Samples::U8(rows.flat_map(|row| &all[row]).copied().collect()),
+            Samples::U16(all) => Samples::U16(rows.flat_map(|row| &all[row]).copied().collect()),
         };
         let Region { width, height, .. } = region;
-        Self { width, height, channels: self.channels, samples, wrapping: self.wrapping.bare() }
+        Self {
+            width,
+            height,
+            channels: self.channels,
+            samples,
+            container: self.container.emptied(),
+        }
     }
 
-    /// A region in colour, 8 bits a sample, as networks take it.
+    /// A region as 8-bit RGB, the input of networks.
     pub fn picture(&self, region: Region) -> Result<Picture> {
         let mut rgb = Vec::with_capacity(3 * region.width * region.height);
         let step = usize::from(self.has_colour());
@@ -240,14 +204,14 @@ impl Photo {
             let span = self.span(y, region.columns());
             with_samples!(&self.samples, samples => {
                 for pixel in samples[span].chunks_exact(self.channels) {
-                    rgb.extend([pixel[0].byte(), pixel[step].byte(), pixel[2 * step].byte()]);
+                    rgb.extend([pixel[0].to_u8(), pixel[step].to_u8(), pixel[2 * step].to_u8()]);
                 }
             });
         }
         Ok(Picture::new(region.width, region.height, rgb)?)
     }
 
-    /// The whole photo at half its size, in colour: each pixel the mean of four.
+    /// The photo at half its size, as 8-bit RGB: each pixel is the mean of four.
     pub fn half_picture(&self) -> Result<Picture> {
         let (width, height) = (self.width / 2, self.height / 2);
         let mut rgb = Vec::with_capacity(3 * width * height);
@@ -259,7 +223,7 @@ impl Photo {
                 for (upper, lower) in upper.zip(lower) {
                     rgb.extend([0, step, 2 * step].map(|c| {
                         let four = [upper[c], upper[self.channels + c], lower[c], lower[self.channels + c]];
-                        let sum: u16 = four.iter().map(|s| u16::from(s.byte())).sum();
+                        let sum: u16 = four.iter().map(|s| u16::from(s.to_u8())).sum();
                         ((sum + 2) / 4) as u8
                     }));
                 }
@@ -268,8 +232,8 @@ impl Photo {
         Ok(Picture::new(width, height, rgb)?)
     }
 
-    /// Adds a change in grey levels to a row from column `x` on, to all colour channels alike; alpha
-    /// stays. Returns whether any sample changed.
+    /// Adds a change in grey levels to row `y`, starting at column `x`. All colour channels change alike;
+    /// alpha does not. Returns whether any sample changed.
     pub(crate) fn add_row(&mut self, x: usize, y: usize, change: &[f32]) -> bool {
         let span = self.span(y, x..x + change.len());
         let channels = self.channels;
@@ -281,22 +245,22 @@ impl Photo {
         })
     }
 
-    /// Adds changes of luma, blue and red (see [`Tint`](crate::lift::Tint)); grey photos take only the
-    /// first. An empty line changes nothing. Returns whether any sample changed.
-    pub(crate) fn add_row_tinted(&mut self, x: usize, y: usize, changes: [&[f32]; 3]) -> bool {
+    /// Adds a change of each [`Component`] to row `y`, starting at column `x`. Grey photos take only luma.
+    /// An empty slice means no change. Returns whether any sample changed.
+    pub(crate) fn add_row_ycbcr(&mut self, x: usize, y: usize, changes: [&[f32]; 3]) -> bool {
         if !self.has_colour() {
             return self.add_row(x, y, changes[0]);
         }
         let count = changes.iter().map(|line| line.len()).max().unwrap_or(0);
-        let shares = [Tint::Luma, Tint::Blue, Tint::Red].map(Tint::shares);
+        let weights = Component::ALL.map(Component::rgb_weights);
         let span = self.span(y, x..x + count);
         let channels = self.channels;
         let mut changed = false;
         with_samples!(&mut self.samples, samples => {
             for (at, pixel) in samples[span].chunks_exact_mut(channels).enumerate() {
                 for (c, sample) in pixel.iter_mut().take(3).enumerate() {
-                    let parts = changes.iter().zip(&shares);
-                    let by: f32 = parts.map(|(line, s)| line.get(at).map_or(0.0, |v| s[c] * v)).sum();
+                    let parts = changes.iter().zip(&weights);
+                    let by: f32 = parts.map(|(line, w)| line.get(at).map_or(0.0, |v| w[c] * v)).sum();
                     let moved = move_by(*sample, by);
                     changed |= moved != *sample;
                     *sample = moved;
@@ -306,24 +270,25 @@ impl Photo {
         changed
     }
 
-    /// Forgets metadata, whether or not it would be written.
-    pub(crate) fn forget_metadata(&mut self) {
-        self.wrapping.forget_metadata();
+    /// Drops EXIF and XMP, so that they cannot be written.
+    pub(crate) fn drop_metadata(&mut self) {
+        self.container.drop_metadata();
     }
 
-    /// BLAKE3 of what the photo shows: size, channels, depth and samples.
+    /// BLAKE3 of size, channels, depth and samples. Keys' contexts and ledgers depend on it: it must not
+    /// change.
     pub fn digest(&self) -> [u8; 32] {
         let mut hash = blake3::Hasher::new();
         let depth: u64 = match self.samples {
-            Samples::Eight(_) => 8,
-            Samples::Sixteen(_) => 16,
+            Samples::U8(_) => 8,
+            Samples::U16(_) => 16,
         };
         for number in [self.width as u64, self.height as u64, self.channels as u64, depth] {
             hash.update(&number.to_le_bytes());
         }
         match &self.samples {
-            Samples::Eight(samples) => drop(hash.update(samples)),
-            Samples::Sixteen(samples) => {
+            Samples::U8(samples) => drop(hash.update(samples)),
+            Samples::U16(samples) => {
                 for row in samples.chunks(4096) {
                     let bytes: Vec<u8> = row.iter().flat_map(|s| s.to_le_bytes()).collect();
                     hash.update(&bytes);
@@ -335,7 +300,7 @@ impl Photo {
 }
 
 impl Region {
-    /// The smallest region that holds both.
+    /// The smallest region that contains both.
     pub fn union(self, other: Self) -> Self {
         let (x, y) = (self.x.min(other.x), self.y.min(other.y));
         let right = (self.x + self.width).max(other.x + other.width);
@@ -343,7 +308,6 @@ impl Region {
         Self { x, y, width: right - x, height: bottom - y }
     }
 
-    /// Whether any pixel is in both.
     pub fn overlaps(self, other: Self) -> bool {
         self.x < other.x + other.width
             && other.x < self.x + self.width
@@ -356,15 +320,15 @@ impl Region {
     }
 }
 
-/// Moves the first `COLOURS` of the `CHANNELS` samples of each pixel alike. Returns whether any
-/// changed.
+/// Adds a change to the first `COLOURS` of the `CHANNELS` samples of each pixel. Returns whether any
+/// sample changed.
 fn move_pixels<S: Sample, const CHANNELS: usize, const COLOURS: usize>(
     samples: &mut [S],
     change: &[f32],
 ) -> bool {
     let mut changed = false;
     for (pixel, by) in samples.as_chunks_mut::<CHANNELS>().0.iter_mut().zip(change) {
-        let steps = rounded(by * S::STEPS);
+        let steps = rounded(by * S::STEPS_PER_LEVEL);
         if steps != 0 {
             for sample in &mut pixel[..COLOURS] {
                 let before = std::mem::replace(sample, sample.moved(steps));
@@ -386,7 +350,7 @@ fn luma_row<S: Sample>(samples: &[S], channels: usize, out: &mut [f64]) {
     }
 }
 
-/// The grey level of a colour (ITU-R BT.601).
+/// ITU-R BT.601 luma.
 fn luma([red, green, blue]: [f64; 3]) -> f64 {
     0.299 * red + 0.587 * green + 0.114 * blue
 }

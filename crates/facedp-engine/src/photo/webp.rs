@@ -1,9 +1,9 @@
-//! The quality at which a lossy WebP picture was written, from its quantisers.
+//! Estimates the quality of a lossy WebP picture from its quantisers.
 //!
-//! The frame header (RFC 6386, section 9) holds a quantiser index 0..=127, or one for each of four
-//! segments. libwebp makes it from its quality by a cubic law, which is turned round here.
+//! The frame header (RFC 6386, section 9) holds a quantiser index from 0 to 127, or one for each of four
+//! segments. libwebp derives it from the quality by a cubic law, which is inverted here.
 
-/// About the quality 0..=100 that libwebp was asked for.
+/// The libwebp quality of a VP8 frame, 0 to 100; none if it is not a key frame.
 pub(super) fn estimated_quality(frame: &[u8]) -> Option<f32> {
     let (tag, rest) = frame.split_at_checked(10)?;
     let is_key_frame = tag[0] & 1 == 0 && tag[3..6] == [0x9d, 0x01, 0x2a];
@@ -36,7 +36,7 @@ pub(super) fn estimated_quality(frame: &[u8]) -> Option<f32> {
     Some(100.0 * quality)
 }
 
-/// The boolean decoder of RFC 6386, section 7, for flags of even odds. Past the end it reads zeros.
+/// The boolean decoder of RFC 6386, section 7, for flags with probability 1/2. It reads zeros past the end.
 struct Bits<'a> {
     input: std::slice::Iter<'a, u8>,
     value: u32,
@@ -84,14 +84,14 @@ impl<'a> Bits<'a> {
         self.literal(bits);
     }
 
-    /// Bits that are there only if a flag says so.
+    /// Skips bits that are present only if a flag is set.
     fn skip_optional(&mut self, bits: u32) {
         if self.flag() {
             self.skip(bits);
         }
     }
 
-    /// A number with its sign, or 0 where there is none.
+    /// A number followed by its sign; 0 if its flag is not set.
     fn optional_signed(&mut self, bits: u32) -> i32 {
         if !self.flag() {
             return 0;

@@ -1,15 +1,13 @@
 //! Golden pictures and engines for tests.
-#![allow(missing_docs, dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod mutate;
 
+use facedp::{Epsilon, Preset};
+use facedp_engine::{Check, Engine, Limits, MethodName, Photo, Request, Resources, Secret};
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
-
-use facedp::{Epsilon, FeatureModel, Plan, Preset};
-use facedp_engine::{Engine, Limits, Options, Photo, Secret, Treatment};
-use serde_json::Value;
 
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -34,23 +32,34 @@ pub fn decode(file: &[u8]) -> Photo {
     Photo::decode(file, &Limits::default()).unwrap()
 }
 
-static MODEL: LazyLock<Arc<FeatureModel>> = LazyLock::new(|| {
-    let bytes = fs::read(format!("{ROOT}/assets/eigenfaces.safetensors")).unwrap();
-    Arc::new(FeatureModel::from_bytes(&bytes).unwrap())
-});
-
-pub fn plan(epsilon: f64) -> Plan {
-    let method = Preset::RdpOptimal.method(Epsilon::new(epsilon).unwrap(), 64);
-    Plan::new(Arc::clone(&MODEL), method).unwrap()
+/// Resources with a seed, so that results repeat.
+pub fn resources() -> Resources {
+    Resources::new(Secret::Seed(1)).unwrap()
 }
 
-/// An engine with noise that can be seen, without the recognisers.
-pub fn noisy(options: Options) -> Engine {
-    let treatment = Treatment::Noise { plan: Box::new(plan(0.01)), secret: Secret::Seed(1) };
-    Engine::new(treatment, Options { check: false, ..options }).unwrap()
+/// A request of the paper's noise at that budget.
+pub fn noise(epsilon: f64) -> Request {
+    let method = MethodName::Noise(Preset::RdpOptimal);
+    let epsilon = Some(Epsilon::new(epsilon).unwrap());
+    unchecked(Request { method, epsilon, ..Request::default() })
+}
+
+/// A request without the recognisers.
+pub fn unchecked(request: Request) -> Request {
+    Request { check: Check::Off, ..request }
+}
+
+/// An engine with noise that can be seen, without the recognisers. The rest is the request's.
+pub fn noisy(request: Request) -> Engine {
+    noisy_with(request, resources())
+}
+
+pub fn noisy_with(request: Request, resources: Resources) -> Engine {
+    let Request { method, epsilon, check, .. } = noise(0.01);
+    Engine::new(Request { method, epsilon, check, ..request }, resources).unwrap()
 }
 
 /// An engine that only decodes and encodes.
-pub fn recoding(options: Options) -> Engine {
-    Engine::new(Treatment::None, options).unwrap()
+pub fn recoding(request: Request) -> Engine {
+    Engine::new(Request { method: MethodName::None, ..request }, resources()).unwrap()
 }

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use facedp::noise::experiment;
-use facedp_engine::{Encoding, Engine, Limits, Look, Metadata, Options, Workspace};
+use facedp_engine::{Engine, Limits, Request, Resources, Workspace};
 use rand_core::Rng;
 
 /// What a run found.
@@ -20,22 +20,17 @@ pub struct Findings {
 /// Small pictures are read only, so that a run that takes more memory than that shows.
 pub const LIMITS: Limits = Limits { file_bytes: 10_000_000, pixels: 2_000_000, bytes: 16_000_000 };
 
-/// Feeds engines with mutated pictures until the time is over.
-pub fn run(seeds: &[Vec<u8>], seed: u64, time: Duration) -> Findings {
-    let detecting = Options { limits: LIMITS, measure: false, ..Options::default() };
-    let encoding = Encoding { metadata: Metadata::Keep, ..Encoding::default() };
-    let cropped = Options {
-        look: Look::Aligned { crop: None },
-        measure: true,
-        encoding,
-        ..detecting.clone()
-    };
-    let engines: [Engine; 2] = [detecting, cropped].map(super::noisy);
+/// Feeds engines with mutated pictures for as long as `more` says so, which is told how many they had.
+pub fn run(seeds: &[Vec<u8>], seed: u64, more: impl Fn(u64) -> bool) -> Findings {
+    let detecting = Request { measure: false, ..Request::default() };
+    let cropped = Request { aligned: true, keep_metadata: true, ..Request::default() };
+    let limited = Resources { limits: LIMITS, ..super::resources() };
+    let engines: [Engine; 2] =
+        [detecting, cropped].map(|request| super::noisy_with(request, limited.clone()));
     let mut work = Workspace::default();
     let mut random = experiment(seed, "mutations");
     let mut findings = Findings::default();
-    let start = Instant::now();
-    while start.elapsed() < time {
+    while more(findings.inputs) {
         let input = mutated(seeds, &mut random);
         // Networks take most of the time and see decoded pixels only: seldom is enough.
         let engine = &engines[usize::from(random.next_u32() & 15 != 0)];

@@ -1,38 +1,40 @@
-//! The shape of a change: smooth, and stronger where the face has contrast of its own.
+//! The shape of a change: smooth, and stronger where the face has local contrast.
 
 use facedp::Plane;
 
-/// Grey levels added to local contrast, so that smooth skin takes a little too.
-const FLOOR: f64 = 6.0;
-/// Half the window of local contrast.
-const REACH: usize = 3;
+/// Grey levels added to local contrast, so that smooth skin may change a little too.
+const CONTRAST_OFFSET: f64 = 6.0;
+/// Radius of the window of local contrast, in pixels: 7x7.
+const CONTRAST_RADIUS: usize = 3;
 
-/// A linear map that turns gradients into directions.
+/// A linear map from gradients to directions.
 pub(super) struct Shape {
     side: usize,
-    bell: Vec<f64>,
+    /// Gaussian, with sum 1.
+    kernel: Vec<f64>,
+    /// Weight of each pixel, with mean 1.
     mask: Vec<f64>,
 }
 
 impl Shape {
-    /// For a chip: blurring by a Gaussian of `smooth` pixels, scaling by (local contrast)^`contrast`.
+    /// Blurs with a Gaussian whose standard deviation is `smooth` pixels, and scales by the local contrast
+    /// of the chip to the power of `contrast`.
     pub(super) fn new(chip: &Plane, smooth: f64, contrast: f64) -> Self {
         let side = chip.width();
-        let reach = (3.0 * smooth).ceil() as i32;
-        let bell: Vec<f64> = (-reach..=reach)
+        let radius = (3.0 * smooth).ceil() as i32;
+        let kernel: Vec<f64> = (-radius..=radius)
             .map(|i| (-0.5 * (f64::from(i) / smooth.max(1e-9)).powi(2)).exp())
             .collect();
-        let sum: f64 = bell.iter().sum();
-        let bell = bell.iter().map(|tap| tap / sum).collect();
+        let sum: f64 = kernel.iter().sum();
+        let kernel = kernel.iter().map(|tap| tap / sum).collect();
         let mut mask: Vec<f64> = (0..side * side)
-            .map(|at| (deviation(chip, at % side, at / side) + FLOOR).powf(contrast))
+            .map(|at| (deviation(chip, at % side, at / side) + CONTRAST_OFFSET).powf(contrast))
             .collect();
         let mean = mask.iter().sum::<f64>() / mask.len() as f64;
         mask.iter_mut().for_each(|m| *m /= mean);
-        Self { side, bell, mask }
+        Self { side, kernel, mask }
     }
 
-    /// The direction that follows from a gradient.
     pub(super) fn apply(&self, gradient: &Plane) -> Plane {
         let mut out = self.smoothed(gradient);
         out.data_mut().iter_mut().zip(&self.mask).for_each(|(v, m)| *v *= m);
@@ -41,21 +43,21 @@ impl Shape {
 
     fn smoothed(&self, plane: &Plane) -> Plane {
         let side = self.side;
-        let reach = self.bell.len() / 2;
+        let radius = self.kernel.len() / 2;
         let mut across = Plane::zeros(side, side);
         for (y, row) in across.data_mut().chunks_exact_mut(side).enumerate() {
             let from = plane.row(y);
             for (x, out) in row.iter_mut().enumerate() {
-                for (t, tap) in self.bell.iter().enumerate() {
-                    let x = (x + t).saturating_sub(reach).min(side - 1);
+                for (t, tap) in self.kernel.iter().enumerate() {
+                    let x = (x + t).saturating_sub(radius).min(side - 1);
                     *out += tap * from[x];
                 }
             }
         }
         let mut down = Plane::zeros(side, side);
         for (y, row) in down.data_mut().chunks_exact_mut(side).enumerate() {
-            for (t, tap) in self.bell.iter().enumerate() {
-                let y = (y + t).saturating_sub(reach).min(side - 1);
+            for (t, tap) in self.kernel.iter().enumerate() {
+                let y = (y + t).saturating_sub(radius).min(side - 1);
                 row.iter_mut().zip(across.row(y)).for_each(|(out, v)| *out += tap * v);
             }
         }
@@ -63,11 +65,11 @@ impl Shape {
     }
 }
 
-/// Standard deviation of the pixels round one.
+/// Standard deviation of the pixels around one.
 fn deviation(chip: &Plane, x: usize, y: usize) -> f64 {
     let side = chip.width();
-    let columns = x.saturating_sub(REACH)..(x + REACH + 1).min(side);
-    let rows = y.saturating_sub(REACH)..(y + REACH + 1).min(side);
+    let columns = x.saturating_sub(CONTRAST_RADIUS)..(x + CONTRAST_RADIUS + 1).min(side);
+    let rows = y.saturating_sub(CONTRAST_RADIUS)..(y + CONTRAST_RADIUS + 1).min(side);
     let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for row in rows {
         for value in &chip.row(row)[columns.clone()] {

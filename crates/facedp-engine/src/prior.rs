@@ -1,7 +1,7 @@
-//! What is publicly known of embeddings, and drawing somebody's from it.
+//! The public prior of embeddings, from which the target person of `steered` is drawn.
 //!
-//! The prior is a Gaussian over the embeddings of all recognisers together, so that a draw is one
-//! person to all of them, fitted to public faces of people who are in no test.
+//! The prior is a Gaussian over the concatenated embeddings of all recognisers, so that a draw is the same
+//! person for each of them. It was fitted to public faces of people who appear in no test.
 
 use facedp::Epsilon;
 use facedp::noise::discrete_laplace;
@@ -10,42 +10,43 @@ use rand_core::CryptoRng;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView, serialize};
 
-use super::chance::normal;
 use crate::error::{Error, Result};
+use crate::random::normal;
 
-static FILE: &[u8] = include_bytes!("../../../../assets/prior.safetensors");
+static EMBEDDED: &[u8] = include_bytes!("../../../assets/prior.safetensors");
 
-/// Numbers in an embedding.
+/// Length of an embedding.
 const LENGTH: usize = 128;
-/// The recognisers whose embeddings follow each other in a vector of the prior.
+/// The recognisers in the order in which the prior concatenates their embeddings.
 const ORDER: [&str; 2] = ["dlib", "sface"];
-/// Directions that are kept.
+/// Number of principal directions that are kept.
 const DIRECTIONS: usize = 96;
-/// Steps of noise in one unit of an embedding.
+/// Steps of discrete noise per unit of an embedding.
 const GRID: f64 = 1_048_576.0;
-/// The share of values that lie outside of the box at each end.
-const OUTSIDE: f64 = 0.005;
+/// Share of values below the clipping box, and above it.
+const TAIL: f64 = 0.005;
 
-/// The prior.
+/// A Gaussian over embeddings, and the box that embeddings are clipped to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prior {
     mean: Vec<f32>,
-    /// Where clipped embeddings lie.
+    /// Lower corner of the clipping box.
     low: Vec<f32>,
+    /// Upper corner of the clipping box.
     high: Vec<f32>,
-    /// Orthonormal, one after the other.
+    /// Orthonormal, row by row.
     directions: Vec<f32>,
-    /// Standard deviations along them.
+    /// Standard deviations along the directions.
     spreads: Vec<f32>,
 }
 
 impl Prior {
-    /// The one inside the program.
+    /// The prior that is built in.
     pub fn embedded() -> Result<Self> {
-        Self::from_bytes(FILE)
+        Self::from_bytes(EMBEDDED)
     }
 
-    /// Reads a file that [`Prior::fit`] made.
+    /// Reads a file that [`Prior::fit`] wrote.
     pub fn from_bytes(file: &[u8]) -> Result<Self> {
         let wrong = |problem: String| Error::Prior { problem };
         let tensors = SafeTensors::deserialize(file).map_err(|e| wrong(e.to_string()))?;
@@ -53,8 +54,8 @@ impl Prior {
             let tensor = tensors.tensor(name).map_err(|e| wrong(format!("{name}: {e}")))?;
             let values: Vec<f32> = match tensor.dtype() {
                 Dtype::F32 => {
-                    let words = tensor.data().as_chunks::<4>().0;
-                    words.iter().map(|word| f32::from_le_bytes(*word)).collect()
+                    let values = tensor.data().as_chunks::<4>().0;
+                    values.iter().map(|value| f32::from_le_bytes(*value)).collect()
                 }
                 other => return Err(wrong(format!("{name}: {other:?} instead of F32"))),
             };
@@ -73,12 +74,11 @@ impl Prior {
         })
     }
 
-    /// Fits a prior to people's embeddings, one person each: first dlib's, then SFace's. Returns the
-    /// file.
+    /// Fits a prior to the embeddings of people: dlib's and SFace's of each person. Returns the file.
     pub fn fit(people: &[[Vec<f32>; 2]], source: &str) -> Result<Vec<u8>> {
         let all = ORDER.len() * LENGTH;
-        let fits = |p: &[Vec<f32>; 2]| p.iter().all(|e| e.len() == LENGTH);
-        if people.len() < 2 * all || !people.iter().all(fits) {
+        let complete = |p: &[Vec<f32>; 2]| p.iter().all(|e| e.len() == LENGTH);
+        if people.len() < 2 * all || !people.iter().all(complete) {
             let problem = format!("at least {} people are needed", 2 * all);
             return Err(Error::Prior { problem });
         }
@@ -94,7 +94,7 @@ impl Prior {
         let (vectors, values) = (eigen.U(), eigen.S());
         let mut directions = Vec::with_capacity(DIRECTIONS * all);
         let mut spreads = Vec::with_capacity(DIRECTIONS);
-        // Eigenvalues come in rising order.
+        // Eigenvalues are in ascending order.
         for column in (all - DIRECTIONS..all).rev() {
             spreads.push((values.column_vector()[column].max(0.0) / (n - 1.0)).sqrt());
             directions.extend((0..all).map(|row| vectors[(row, column)]));
@@ -109,8 +109,8 @@ impl Prior {
         };
         let tensors = [
             ("mean", mean),
-            ("low", quantile(OUTSIDE)),
-            ("high", quantile(1.0 - OUTSIDE)),
+            ("low", quantile(TAIL)),
+            ("high", quantile(1.0 - TAIL)),
             ("directions", directions),
             ("spreads", spreads),
         ];
@@ -124,21 +124,21 @@ impl Prior {
         });
         let wrong = |e: safetensors::SafeTensorError| Error::Prior { problem: e.to_string() };
         let views = views.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
-        let about = [
+        let metadata = [
             ("kind", "facedp embedding prior".to_owned()),
             ("source", source.to_owned()),
             ("people", people.len().to_string()),
         ];
-        let about = about.map(|(key, value)| (key.to_owned(), value)).into_iter().collect();
-        serialize(views, Some(about)).map_err(wrong)
+        let metadata = metadata.map(|(key, value)| (key.to_owned(), value)).into_iter().collect();
+        serialize(views, Some(metadata)).map_err(wrong)
     }
 
-    /// Somebody's embeddings for these recognisers: a draw from what the prior says of `own` (the
-    /// face's embeddings, in the order of `names`) after noise of budget `epsilon` has hidden it.
+    /// Draws the embeddings of a person, one for each recogniser in `names`: from the posterior of the
+    /// prior, given noisy `own` embeddings of the face.
     ///
-    /// `own` is clipped to the public box and gets Laplace noise; what follows sees only the result.
-    /// With a small budget the draw says nothing of `own`; with a huge one it comes near it.
-    pub(super) fn draw(
+    /// `own` is clipped to the public box and gets Laplace noise of budget `epsilon`; the draw depends on
+    /// nothing else. With a small budget it is almost independent of `own`; with a huge one it is close.
+    pub(crate) fn draw(
         &self,
         names: &[&str],
         own: &[Vec<f32>],
@@ -146,20 +146,21 @@ impl Prior {
         random: &mut dyn CryptoRng,
     ) -> Vec<Vec<f32>> {
         let all = self.mean.len();
-        let mut known: Vec<Option<f64>> = vec![None; all];
+        let mut observed: Vec<Option<f64>> = vec![None; all];
         for (name, own) in names.iter().zip(own) {
-            if let Some(place) = ORDER.iter().position(|n| n == name) {
-                let at = place * LENGTH..(place + 1) * LENGTH;
-                known[at].iter_mut().zip(normalised(place, own)).for_each(|(k, v)| *k = Some(v));
+            if let Some(position) = ORDER.iter().position(|n| n == name) {
+                let range = position * LENGTH..(position + 1) * LENGTH;
+                let values = observed[range].iter_mut().zip(normalised(position, own));
+                values.for_each(|(observed, value)| *observed = Some(value));
             }
         }
         let width = |i: usize| f64::from(self.high[i] - self.low[i]);
-        let sensitivity: f64 = (0..all).filter(|i| known[*i].is_some()).map(width).sum();
+        let sensitivity: f64 = (0..all).filter(|i| observed[*i].is_some()).map(width).sum();
         let scale = sensitivity / epsilon.get();
         let steps = (scale * GRID).ceil().clamp(1.0, 1e15) as u64;
-        let off_mean: Vec<f64> = (0..all)
+        let deviation: Vec<f64> = (0..all)
             .map(|i| {
-                let Some(value) = known[i] else { return 0.0 };
+                let Some(value) = observed[i] else { return 0.0 };
                 let (low, high) = (f64::from(self.low[i]), f64::from(self.high[i]));
                 let clipped = (value.clamp(low, high) * GRID).round() as i128;
                 let noisy = clipped + discrete_laplace(steps, random);
@@ -170,30 +171,31 @@ impl Prior {
         let mut drawn: Vec<f64> = self.mean.iter().map(|m| f64::from(*m)).collect();
         for (direction, spread) in self.directions.chunks_exact(all).zip(&self.spreads) {
             let spread = f64::from(*spread);
-            let seen: f64 = direction.iter().zip(&off_mean).map(|(d, v)| f64::from(*d) * v).sum();
-            let trust = spread * spread / (spread * spread + variance);
-            let left = spread * (1.0 - trust).sqrt();
-            let along = trust * seen + left * f64::from(normal(random));
+            let along_noisy: f64 =
+                direction.iter().zip(&deviation).map(|(d, v)| f64::from(*d) * v).sum();
+            let gain = spread * spread / (spread * spread + variance);
+            let posterior_spread = spread * (1.0 - gain).sqrt();
+            let along = gain * along_noisy + posterior_spread * f64::from(normal(random));
             drawn.iter_mut().zip(direction).for_each(|(v, d)| *v += along * f64::from(*d));
         }
         let part = |name: &&str| {
-            let place = ORDER.iter().position(|n| n == name).unwrap_or(0);
-            drawn[place * LENGTH..(place + 1) * LENGTH].iter().map(|v| *v as f32).collect()
+            let position = ORDER.iter().position(|n| n == name).unwrap_or(0);
+            drawn[position * LENGTH..(position + 1) * LENGTH].iter().map(|v| *v as f32).collect()
         };
         names.iter().map(part).collect()
     }
 }
 
-/// An embedding as the prior has it: SFace's at length 1, since only its direction counts.
-fn normalised(place: usize, embedding: &[f32]) -> impl Iterator<Item = f64> {
+/// An embedding in the units of the prior. SFace's has length 1, since only its direction counts.
+fn normalised(position: usize, embedding: &[f32]) -> impl Iterator<Item = f64> {
     let size = embedding.iter().map(|v| f64::from(v * v)).sum::<f64>().sqrt();
-    let size = if ORDER[place] == "sface" && size > 0.0 { size } else { 1.0 };
+    let size = if ORDER[position] == "sface" && size > 0.0 { size } else { 1.0 };
     embedding.iter().map(move |v| f64::from(*v) / size)
 }
 
 fn joined(person: &[Vec<f32>; 2]) -> Vec<f64> {
     let parts = person.iter().enumerate();
-    parts.flat_map(|(place, embedding)| normalised(place, embedding)).collect()
+    parts.flat_map(|(position, embedding)| normalised(position, embedding)).collect()
 }
 
 #[cfg(test)]
@@ -218,20 +220,21 @@ mod tests {
         prior.draw(&["dlib", "sface"], &own, epsilon, &mut experiment(1, label))
     }
 
-    /// With a small budget a draw hardly depends on the face; another face, the same randomness.
+    /// With a small budget a draw hardly depends on the face: other faces with the same randomness give
+    /// almost the same draw.
     #[test]
     fn small_budgets_hide_the_face() {
         let [one, other] = [draw(0.2, 0.2, "a"), draw(0.8, 0.2, "a")];
         for (one, other) in one.iter().zip(&other) {
             assert!(distance(one, other) < 0.05, "{}", distance(one, other));
         }
-        // Other randomness is another person by far.
+        // Other randomness gives a different person.
         let stranger = draw(0.2, 0.2, "b");
         assert!(distance(&one[0], &stranger[0]) > 0.4);
         assert!(distance(&one[1], &stranger[1]) > 0.7);
     }
 
-    /// Draws lie where people do: about as far from the mean as these.
+    /// Draws are as far from the mean as the embeddings of people.
     #[test]
     fn draws_are_like_people() {
         let prior = Prior::embedded().unwrap();
@@ -246,7 +249,7 @@ mod tests {
     #[test]
     fn bad_files_are_refused() {
         assert!(Prior::from_bytes(b"").is_err());
-        assert!(Prior::from_bytes(&FILE[..FILE.len() - 4]).is_err());
+        assert!(Prior::from_bytes(&EMBEDDED[..EMBEDDED.len() - 4]).is_err());
         assert!(Prior::fit(&[], "").is_err());
     }
 }

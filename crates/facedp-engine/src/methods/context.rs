@@ -1,4 +1,4 @@
-//! What the randomness of a face follows from.
+//! The context from which the randomness of a face is derived.
 
 use facedp::noise::Source;
 use rand_chacha::ChaCha20Rng;
@@ -7,20 +7,20 @@ use crate::error::Result;
 use crate::key::Secret;
 use crate::photo::{Photo, Region};
 
-/// What decides the noise of a photo's faces.
-pub(super) struct Context<'a> {
+/// Method, samples and secret, which determine the noise of the faces of a photo.
+pub(super) struct NoiseContext<'a> {
     secret: &'a Secret,
     bytes: Vec<u8>,
 }
 
-impl<'a> Context<'a> {
-    pub(super) fn new(plan: &str, photo: &Photo, secret: &'a Secret) -> Self {
-        let plan = blake3::hash(plan.as_bytes());
-        Self { secret, bytes: [*plan.as_bytes(), photo.digest()].concat() }
+impl<'a> NoiseContext<'a> {
+    pub(super) fn new(method: &str, photo: &Photo, secret: &'a Secret) -> Self {
+        let method = blake3::hash(method.as_bytes());
+        Self { secret, bytes: [*method.as_bytes(), photo.digest()].concat() }
     }
 
-    /// The generator of the face whose chip covers that region. Rounded coarsely: the last bits of a
-    /// detector's numbers differ between processors, and should not make new noise.
+    /// The generator for the face whose chip covers a region. The region is rounded coarsely: the last bits
+    /// of a detector's output differ between processors and must not change the noise.
     pub(super) fn source(&self, region: Region) -> Result<Source<ChaCha20Rng>> {
         let Region { x, y, width, height } = region;
         let unit = (width.max(height) / 8).max(1).next_power_of_two();

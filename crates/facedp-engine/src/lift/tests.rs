@@ -1,21 +1,42 @@
-//! Noise on its way back to the photo.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+//! Tests of lifting.
+#![allow(clippy::unwrap_used)]
 
-mod support;
-
-use facedp::Plane;
 use facedp::noise::experiment;
-use facedp_engine::lift::{Lift, apply};
-use facedp_engine::{Eyes, MIN_SCORE, Options, Patch, Photo, Region, Spot, Workspace};
-use facedp_nets::Similarity;
-use support::{decode, golden, noisy, plan, two_faces};
+use facedp::{Epsilon, Plan, Preset};
 
-fn faces(photo: &Photo) -> Vec<Spot> {
-    let eyes = Eyes::detector_only().unwrap();
-    eyes.find(photo, MIN_SCORE, &mut Workspace::default()).unwrap()
+use super::*;
+use crate::detect::{DetectedFace, FaceDetector, MIN_SCORE};
+use crate::engine::Engine;
+use crate::key::Secret;
+use crate::photo::Limits;
+use crate::request::{Check, MethodName, Request};
+use crate::resources::{Resources, embedded_model};
+use facedp_nets::Workspace;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+fn read(name: &str) -> Vec<u8> {
+    std::fs::read(format!("{ROOT}/{name}")).unwrap()
 }
 
-/// Everything the lifts add, as a plane of the photo's size.
+fn two_faces() -> Vec<u8> {
+    read("crates/facedp-nets/tests/golden/yunet_both.png")
+}
+
+fn golden(name: &str) -> Vec<u8> {
+    read(&format!("crates/facedp-engine/tests/golden/{name}"))
+}
+
+fn decode(file: &[u8]) -> Photo {
+    Photo::decode(file, &Limits::default()).unwrap()
+}
+
+fn faces(photo: &Photo) -> Vec<DetectedFace> {
+    let detector = FaceDetector::new().unwrap();
+    detector.find(photo, MIN_SCORE, &mut Workspace::default()).unwrap()
+}
+
+/// The sum of all lifts, as a plane of the photo's size.
 fn lifted(lifts: &[Lift], photo: &Photo) -> Plane {
     let mut plane = Plane::zeros(photo.width(), photo.height());
     let width = photo.width();
@@ -30,11 +51,12 @@ fn lifted(lifts: &[Lift], photo: &Photo) -> Plane {
 #[test]
 fn luma_moves_by_the_lifted_noise_and_nothing_else_moves() {
     let original = decode(&two_faces());
-    let spots = faces(&original);
-    assert_eq!(spots.len(), 2);
-    let plan = plan(0.01);
-    let lifts = spots.iter().map(|spot| {
-        let patch = Patch::face(&spot.landmarks).unwrap();
+    let faces = faces(&original);
+    assert_eq!(faces.len(), 2);
+    let method = Preset::RdpOptimal.method(Epsilon::new(0.01).unwrap(), 64);
+    let plan = Plan::new(embedded_model().unwrap(), method).unwrap();
+    let lifts = faces.iter().map(|face| {
+        let patch = Patch::face(&face.landmarks).unwrap();
         let chip = patch.chip(&original, 128);
         let release = plan.protect(&chip, &mut experiment(1, "lift")).unwrap();
         Lift::new(&release.noise, &patch, &original)
@@ -43,7 +65,7 @@ fn luma_moves_by_the_lifted_noise_and_nothing_else_moves() {
     let noise = lifted(&lifts, &original);
     let mut changed = original.clone();
     assert!(apply(&lifts, &mut changed));
-    // As PNG, so through a file.
+    // Through a PNG file.
     let changed = decode(&changed.encode(&Default::default()).unwrap().file);
 
     let [before, after] = [&original, &changed].map(|p| p.luma(p.whole()));
@@ -61,7 +83,7 @@ fn luma_moves_by_the_lifted_noise_and_nothing_else_moves() {
         }
     }
     assert!(compared > 5_000 && moved > compared / 2, "{moved} of {compared}");
-    // Where noise can be is where the chips are.
+    // Noise lies only inside the regions of the lifts.
     for (at, value) in noise.data().iter().enumerate() {
         let (x, y) = (at % noise.width(), at / noise.width());
         let inside =
@@ -70,19 +92,26 @@ fn luma_moves_by_the_lifted_noise_and_nothing_else_moves() {
     }
 }
 
-/// The same through the engine: colours move together, and only on faces.
+/// Through the engine: colours change alike, and only on faces.
 #[test]
 fn the_engine_changes_faces_only() {
     let file = two_faces();
     let original = decode(&file);
-    let result = noisy(Options::default()).protect(&file, &mut Workspace::default()).unwrap();
+    let request = Request {
+        method: MethodName::Noise(Preset::RdpOptimal),
+        epsilon: Some(Epsilon::new(0.01).unwrap()),
+        check: Check::Off,
+        ..Request::default()
+    };
+    let engine = Engine::new(request, Resources::new(Secret::Seed(1)).unwrap()).unwrap();
+    let result = engine.protect(&file, &mut Workspace::default()).unwrap();
     assert_eq!(result.faces.len(), 2);
     let changed = decode(&result.file);
     let [a, b] = [&original, &changed].map(|p| p.picture(p.whole()).unwrap());
     let regions: Vec<Region> = result
         .faces
         .iter()
-        .map(|face| Patch::face(&face.spot.unwrap().landmarks).unwrap().region(&original))
+        .map(|face| Patch::face(&face.face.unwrap().landmarks).unwrap().region(&original))
         .collect();
     let mut changes = 0;
     for (at, (a, b)) in a.rgb().chunks_exact(3).zip(b.rgb().chunks_exact(3)).enumerate() {
@@ -106,7 +135,7 @@ fn waves(side: usize) -> Plane {
     Plane::new(side, side, (0..side * side).map(value).collect()).unwrap()
 }
 
-/// Against interpolation written out, away from the fading edges.
+/// Compares with interpolation written out, away from the fading edges.
 #[test]
 fn lifting_is_bilinear_interpolation() {
     let photo = decode(&golden("base_420_q85.jpg"));
@@ -135,12 +164,11 @@ fn lifting_is_bilinear_interpolation() {
     assert!(compared > 5_000, "{compared}");
 }
 
-/// A crop of the model's size gets the noise as it is, to its very edges: none of them lies inside of
-/// the picture.
+/// A crop of the model's size gets the noise unchanged, up to its edges: none of them lies inside the
+/// picture.
 #[test]
-fn a_crop_of_the_models_size_gets_the_noise_as_it_is() {
-    let portrait =
-        decode(&std::fs::read(format!("{}/examples/portrait.png", support::ROOT)).unwrap());
+fn a_crop_of_the_models_size_gets_the_noise_unchanged() {
+    let portrait = decode(&read("examples/portrait.png"));
     let photo = portrait.crop(portrait.centre(Some(128)).unwrap());
     let noise = waves(128);
     let patch = Patch::Square(photo.whole());
@@ -148,7 +176,7 @@ fn a_crop_of_the_models_size_gets_the_noise_as_it_is() {
     for (lifted, noise) in plane.data().iter().zip(noise.data()) {
         assert!((lifted - noise).abs() < 1e-5);
     }
-    // The same square inside of a larger picture fades at all edges.
+    // The same square inside a larger picture fades at all edges.
     let square = portrait.centre(Some(128)).unwrap();
     let plane = lifted(&[Lift::new(&noise, &Patch::Square(square), &portrait)], &portrait);
     for y in 16..112 {
@@ -160,8 +188,8 @@ fn a_crop_of_the_models_size_gets_the_noise_as_it_is() {
     }
 }
 
-/// No edge: the change from pixel to pixel at the border of a chip of constant noise stays small, and
-/// nothing is left outside.
+/// A chip of constant noise has no visible edge: neighbouring pixels differ little, and nothing is added
+/// outside the chip.
 #[test]
 fn noise_fades_out() {
     let photo = decode(&golden("base_420_q85.jpg"));
@@ -170,8 +198,8 @@ fn noise_fades_out() {
     let patch = Patch::face(&landmarks).unwrap();
     let placement = patch.placement(128);
     let plane = lifted(&[Lift::new(&level, &patch, &photo)], &photo);
-    let most = plane.data().iter().copied().fold(0.0, f64::max);
-    assert!((most - 30.0).abs() < 1e-4, "{most}");
+    let max = plane.data().iter().copied().fold(0.0, f64::max);
+    assert!((max - 30.0).abs() < 1e-4, "{max}");
     let (mut steepest, mut outside) = (0.0f64, 0);
     for y in 1..photo.height() {
         for x in 1..photo.width() {
@@ -188,7 +216,7 @@ fn noise_fades_out() {
     assert!(outside > 1000, "{outside}");
 }
 
-/// A face smaller than the chip: noise is averaged, not picked out, so its mean stays.
+/// On a face smaller than the chip, noise is averaged instead of sampled, which keeps its mean.
 #[test]
 fn small_faces_get_the_mean_of_the_noise() {
     let photo = decode(&golden("base_420_q85.jpg"));

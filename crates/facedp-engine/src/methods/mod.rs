@@ -1,0 +1,195 @@
+//! The methods: treatments of the faces of a photo, behind one trait.
+//!
+//! Adding a method takes a file here, a variant of [`MethodName`], and a line in each of the two functions
+//! below that match on it. Nothing else in the engine depends on the method.
+
+mod certified;
+mod context;
+mod noise;
+mod none;
+mod steered;
+
+use std::sync::Arc;
+
+use facedp::certified::CertifiedPlan;
+use facedp::noise::Randomness;
+use facedp::{FeatureModel, Plan};
+use facedp_nets::Workspace;
+
+use crate::control::Control;
+use crate::detect::DetectedFace;
+use crate::error::{Error, Result};
+use crate::format::Format;
+use crate::patch::Patch;
+use crate::photo::{Photo, Region};
+use crate::receipt::{Details, Terms};
+use crate::recognise::Trial;
+use crate::request::{MethodName, Request};
+use crate::resources::Resources;
+use crate::steering::Steering;
+
+pub use certified::keyed_randomness;
+
+pub(crate) trait Treatment: Send + Sync {
+    /// Everything that determines the result of a photo, on one line. It reveals no secret.
+    fn fingerprint(&self) -> String;
+
+    /// The terms of all results; none if faces are not treated.
+    fn terms(&self) -> Option<Terms>;
+
+    fn needs(&self) -> Needs;
+
+    /// How results are shown to recognisers by default.
+    fn trial(&self) -> Trial {
+        Trial::Plain
+    }
+
+    /// A note on a result, if the formats of source and result require one.
+    fn note(&self, _source: Format, _result: Format) -> Option<&'static str> {
+        None
+    }
+
+    /// Treats the faces of a photo. Returns one change per face, in the same order.
+    fn treat(
+        &self,
+        photo: Photo,
+        faces: &[Face],
+        control: Control<'_>,
+        work: &mut Workspace,
+    ) -> Result<Treated>;
+}
+
+/// What a method needs from the engine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Needs {
+    /// Whether it treats faces at all.
+    pub(crate) faces: bool,
+    /// Whether it needs landmarks in a face crop too.
+    pub(crate) landmarks: bool,
+    /// Smallest width of a face in pixels; narrower faces are skipped.
+    pub(crate) min_width: f32,
+}
+
+/// A face to treat.
+pub(crate) struct Face {
+    /// The detected face; none for a face crop.
+    pub(crate) selected: Option<DetectedFace>,
+    /// The face that recognisers see: in a face crop, the most central face.
+    pub(crate) seen: Option<DetectedFace>,
+    pub(crate) patch: Patch,
+    /// Pixels that can change.
+    pub(crate) region: Region,
+}
+
+impl Face {
+    pub(crate) fn detected(face: DetectedFace, photo: &Photo) -> Result<Self> {
+        let patch = Patch::face(&face.landmarks)?;
+        let region = patch.region(photo);
+        Ok(Self { selected: Some(face), seen: Some(face), patch, region })
+    }
+}
+
+/// A treated photo.
+pub(crate) struct Treated {
+    pub(crate) photo: Photo,
+    /// One per face.
+    pub(crate) faces: Vec<Change>,
+    /// Whether any sample changed.
+    pub(crate) changed: bool,
+    /// None if the method has no budget.
+    pub(crate) spent: Option<Spent>,
+}
+
+/// The change of a face.
+pub(crate) struct Change {
+    /// Mean squared change of the chip, before lifting and rounding.
+    pub(crate) mse: f64,
+    /// Expected value of `mse` under the plan.
+    pub(crate) expected_mse: Option<f64>,
+    /// For the receipt.
+    pub(crate) details: Option<Details>,
+}
+
+/// The cost of releasing a photo.
+pub(crate) struct Spent {
+    /// Budget of each face.
+    pub(crate) epsilon: f64,
+    /// Identifies repeatable noise: the same noise again costs nothing. None for fresh noise.
+    pub(crate) noise: Option<String>,
+    /// Identifies how features were split off; none if they were not.
+    pub(crate) split: Option<String>,
+}
+
+/// Facts about a method for front ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MethodInfo {
+    /// The settings of a [`Request`] that belong to it.
+    pub settings: &'static [&'static str],
+    /// Default source of randomness; none if the method draws nothing.
+    pub randomness: Option<Randomness>,
+    pub ledger: LedgerUse,
+    /// Present participle for progress displays.
+    pub activity: &'static str,
+}
+
+/// Whether releases are recorded in a ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LedgerUse {
+    /// The method has no budget.
+    Never,
+    /// Only in a ledger that the user names.
+    OnRequest,
+    Always,
+}
+
+impl MethodName {
+    pub fn info(self) -> MethodInfo {
+        match self {
+            MethodName::None => none::INFO,
+            MethodName::Steered => steered::INFO,
+            MethodName::Certified => certified::INFO,
+            MethodName::Noise(_) => noise::INFO,
+        }
+    }
+}
+
+/// The method that a request asks for.
+pub(crate) fn treatment(request: &Request, resources: &Resources) -> Result<Box<dyn Treatment>> {
+    request.require_settings(request.method.info().settings)?;
+    Ok(match request.method {
+        MethodName::None => Box::new(none::Untouched::new(request)?),
+        MethodName::Steered => Box::new(steered::Steered::new(request, resources)?),
+        MethodName::Certified => Box::new(certified::Certified::new(request, resources)?),
+        MethodName::Noise(preset) => Box::new(noise::Noise::new(preset, request, resources)?),
+    })
+}
+
+/// The plan of a method: everything it decides before it sees a photo.
+pub enum AnyPlan {
+    Noise(Box<Plan>),
+    Certified(Box<CertifiedPlan>),
+}
+
+impl Request {
+    /// The plan of a method that has one.
+    pub fn plan(&self, model: Arc<FeatureModel>) -> Result<AnyPlan> {
+        self.require_settings(self.method.info().settings)?;
+        match self.method {
+            MethodName::Noise(preset) => {
+                let method = noise::method(preset, self, model.features())?;
+                Ok(AnyPlan::Noise(Box::new(Plan::new(model, method)?)))
+            }
+            MethodName::Certified => {
+                let method = certified::method(self, model.features())?;
+                Ok(AnyPlan::Certified(Box::new(CertifiedPlan::new(model, method)?)))
+            }
+            method => Err(Error::NoPlan { method: method.to_string() }),
+        }
+    }
+
+    /// The settings of `steered` with their defaults filled in.
+    pub fn steering(&self) -> Result<Steering> {
+        self.require_settings(steered::INFO.settings)?;
+        Steering::of(self)
+    }
+}

@@ -1,0 +1,161 @@
+//! The paper's methods: noise on the ranked coefficients of a face.
+
+use facedp::noise::Randomness;
+use facedp::{Claim, Drawn, Method, Plan, Plane, Preset, Release, Sensitivity, Solver};
+use facedp_nets::Workspace;
+use rand_core::CryptoRng;
+
+use super::context::NoiseContext;
+use super::{Change, Face, LedgerUse, MethodInfo, Needs, Spent, Treated, Treatment};
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::key::Secret;
+use crate::lift::{self, Lift};
+use crate::photo::Photo;
+use crate::receipt::{Details, Terms};
+use crate::request::Request;
+use crate::resources::Resources;
+
+pub(super) const INFO: MethodInfo = MethodInfo {
+    settings: &[
+        "epsilon",
+        "features",
+        "geometric_p",
+        "basis",
+        "levels",
+        "ranking",
+        "sensitivity",
+        "significance",
+        "eta",
+        "experiment",
+    ],
+    randomness: Some(Randomness::Keyed),
+    ledger: LedgerUse::OnRequest,
+    activity: "adding noise",
+};
+
+/// Number of all-zero draws to skip when a draw is scaled.
+const MAX_EMPTY_DRAWS: usize = 1000;
+
+pub(super) struct Noise {
+    plan: Plan,
+    secret: Secret,
+    /// Identifies repeatable noise in the ledger.
+    identity: Option<String>,
+    /// Whether noisy features are recorded.
+    record: bool,
+    /// Experiments: PSNR to which each draw is scaled, in dB.
+    psnr: Option<f64>,
+}
+
+/// A preset with the settings of a request, for a model with that many features.
+pub(super) fn method(preset: Preset, request: &Request, available: usize) -> Result<Method> {
+    let misplaced = |setting, of: &str| Error::Setting { setting, of: of.to_owned() };
+    let mut method = preset.method(request.epsilon()?, request.features.unwrap_or(available));
+    method.geometric_p = request.geometric_p.unwrap_or(method.geometric_p);
+    method.sensitivity = request.sensitivity.unwrap_or(Sensitivity::Normalised);
+    method.ranking = request.ranking.unwrap_or(method.ranking);
+    if request.basis.is_some() || request.levels.is_some() {
+        let kind = request.basis.unwrap_or(method.basis.kind());
+        let no_levels = || misplaced("levels", &format!("the {kind} basis"));
+        method.basis = kind.basis(request.levels).ok_or_else(no_levels)?;
+    }
+    match (&mut method.solver, request.significance) {
+        (_, None) => {}
+        (Solver::Na { significance }, Some(given)) => *significance = given,
+        _ => return Err(misplaced("significance", &preset.to_string())),
+    }
+    match (&mut method.solver, request.eta) {
+        (_, None) => {}
+        (Solver::Lmgd { eta, .. }, Some(given)) => *eta = given,
+        _ => return Err(misplaced("eta", &preset.to_string())),
+    }
+    Ok(method)
+}
+
+impl Noise {
+    pub(super) fn new(preset: Preset, request: &Request, resources: &Resources) -> Result<Self> {
+        let model = &resources.model;
+        let plan = Plan::new(model.clone(), method(preset, request, model.features())?)?;
+        let secret = resources.secret.clone();
+        let noise = format!("{} {}", plan.fingerprint(), request.selection().fingerprint());
+        let identity = secret.repeatable(&noise);
+        let psnr = request.experiment().noise_psnr;
+        Ok(Self { plan, secret, identity, record: request.receipt, psnr })
+    }
+
+    /// Releases a chip. Experiments can scale the noise; an all-zero draw cannot be scaled and is drawn
+    /// again.
+    fn release<R: CryptoRng>(
+        &self,
+        chip: &Plane,
+        source: &mut facedp::noise::Source<R>,
+    ) -> Result<Release> {
+        let mut release = self.plan.protect(chip, source)?;
+        let Some(psnr) = self.psnr else { return Ok(release) };
+        for _ in 0..MAX_EMPTY_DRAWS {
+            if release.noise.energy() > 0.0 {
+                break;
+            }
+            release = self.plan.protect(chip, source)?;
+        }
+        let energy = 255f64.powi(2) / 10f64.powf(psnr / 10.0) * chip.data().len() as f64;
+        let factor = (energy / release.noise.energy().max(f64::MIN_POSITIVE)).sqrt();
+        release.noise.data_mut().iter_mut().for_each(|value| *value *= factor);
+        Ok(release)
+    }
+}
+
+impl Treatment for Noise {
+    fn fingerprint(&self) -> String {
+        let scaled = self.psnr.map_or(String::new(), |psnr| format!(" scaled to {psnr:?} dB"));
+        format!("{} {}{scaled}", self.plan.fingerprint(), self.secret.fingerprint())
+    }
+
+    fn terms(&self) -> Option<Terms> {
+        let mut terms = self.plan.terms().with_randomness(self.secret.randomness());
+        if self.psnr.is_some() {
+            terms.claim = Claim::None;
+        }
+        Some(Terms::Noise(terms))
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { faces: true, landmarks: false, min_width: 0.0 }
+    }
+
+    fn treat(
+        &self,
+        mut photo: Photo,
+        faces: &[Face],
+        control: Control<'_>,
+        _work: &mut Workspace,
+    ) -> Result<Treated> {
+        let context = NoiseContext::new(&self.plan.fingerprint(), &photo, &self.secret);
+        let side = self.plan.model().side();
+        let (mut changes, mut lifts) = (Vec::new(), Vec::new());
+        for face in faces {
+            control.proceed()?;
+            // Some methods do not read the chip, but noisy features depend on it.
+            let chip = match self.plan.reads_chip() || self.record {
+                true => face.patch.chip(&photo, side),
+                false => Plane::zeros(side, side),
+            };
+            let release = self.release(&chip, &mut context.source(face.region)?)?;
+            lifts.push(Lift::new(&release.noise, &face.patch, &photo));
+            let pixels = release.noise.data().len() as f64;
+            changes.push(Change {
+                mse: release.real_variance() / pixels,
+                expected_mse: Some(release.expected_variance / pixels),
+                details: match self.record {
+                    true => Some(Details::Noise(Drawn::of(&release)?)),
+                    false => None,
+                },
+            });
+        }
+        let changed = lift::apply(&lifts, &mut photo);
+        let epsilon = self.plan.method().epsilon.get();
+        let spent = Spent { epsilon, noise: self.identity.clone(), split: None };
+        Ok(Treated { photo, faces: changes, changed, spent: Some(spent) })
+    }
+}

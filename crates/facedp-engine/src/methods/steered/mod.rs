@@ -1,0 +1,231 @@
+//! `steered`: changes a face as little as possible until recognisers no longer match it.
+//!
+//! This applies the paper's idea to real recognisers: features are their embeddings, weights are the
+//! derivatives of embeddings (by back-propagation), and the Haar coefficients of the aligned face carry the
+//! change. Gradient steps lead away from the embeddings of the face and towards those of a person drawn
+//! from a public prior. Each step evaluates a slightly different view of the face, as cameras and platforms
+//! would show it. There is no guarantee; the receipt records what recognisers say afterwards.
+
+mod descent;
+mod scene;
+mod shape;
+mod taps;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use facedp::Plane;
+use facedp::noise::{Randomness, Source};
+use facedp_nets::{Landmarks, Workspace};
+use rand_chacha::ChaCha20Rng;
+
+use super::context::NoiseContext;
+use super::{Change, Face, LedgerUse, MethodInfo, Needs, Treated, Treatment};
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::key::Secret;
+use crate::lift::{self, Lift};
+use crate::photo::{Component, Photo, Region};
+use crate::prior::Prior;
+use crate::receipt::{Details, SteeringOutcome, Terms};
+use crate::recognise::{Recognisers, Trial};
+use crate::request::Request;
+use crate::resources::Resources;
+use crate::steering::Steering;
+use descent::{Descent, FaceSite, SteeredFace};
+
+pub(super) const INFO: MethodInfo = MethodInfo {
+    settings: &["strength", "goal", "min_psnr", "colour", "steer_by", "epsilon", "experiment"],
+    randomness: Some(Randomness::Keyed),
+    ledger: LedgerUse::Never,
+    activity: "steering",
+};
+
+/// Smallest width of a face that is steered, in pixels. One in ten or more of narrower faces still match
+/// (docs/measurements/steered.md).
+const MIN_WIDTH: f32 = 32.0;
+
+impl Steering {
+    /// The settings of a request, with their defaults filled in.
+    pub(crate) fn of(request: &Request) -> Result<Self> {
+        let experiment = request.experiment();
+        if experiment.noise_psnr.is_some() {
+            let of = request.method.to_string();
+            return Err(Error::Setting { setting: "noise_psnr", of });
+        }
+        let goal = request.goal.unwrap_or_default();
+        let (min_psnr, margin) = request.strength.unwrap_or_default().floor(goal);
+        let steering = Self {
+            goal,
+            min_psnr: request.min_psnr.unwrap_or(min_psnr),
+            margin: experiment.margin.unwrap_or(margin),
+            epsilon: request.epsilon()?,
+            recognisers: request.steer_by.clone(),
+            colour: request.colour.unwrap_or(true),
+            tuning: experiment.tuning.unwrap_or_default(),
+        };
+        steering.validate()?;
+        Ok(steering)
+    }
+}
+
+pub(super) struct Steered {
+    steering: Steering,
+    secret: Secret,
+    recognisers: Arc<Recognisers>,
+    prior: Arc<Prior>,
+}
+
+impl Steered {
+    pub(super) fn new(request: &Request, resources: &Resources) -> Result<Self> {
+        let steering = Steering::of(request)?;
+        let recognisers = resources.networks.recognisers()?;
+        recognisers.named(&steering.recognisers)?;
+        let (prior, secret) = (resources.networks.prior()?, resources.secret.clone());
+        Ok(Self { steering, secret, recognisers, prior })
+    }
+
+    /// Steers faces that do not overlap, in parallel.
+    fn steer_disjoint(
+        &self,
+        photo: &Photo,
+        faces: &mut [PendingFace<'_>],
+        control: Control<'_>,
+        finished: &(dyn Fn() + Sync),
+        work: &mut Workspace,
+    ) -> Result<Vec<SteeredFace>> {
+        let recognisers = self.recognisers.named(&self.steering.recognisers)?;
+        let (prior, steering) = (&*self.prior, &self.steering);
+        let one = |face: &mut PendingFace<'_>, work: &mut Workspace| {
+            let site = FaceSite { photo, patch: &face.face.patch, landmarks: &face.landmarks };
+            let descent = Descent { recognisers: &recognisers, prior, steering };
+            let steps = descent.run(&site, &mut face.source, &|| control.proceed(), work);
+            if steps.is_ok() {
+                finished();
+            }
+            steps
+        };
+        in_threads(faces, control.threads, work, one).into_iter().collect()
+    }
+}
+
+/// A face that has not been steered yet.
+struct PendingFace<'a> {
+    /// Index among the faces of the photo.
+    index: usize,
+    face: &'a Face,
+    landmarks: Landmarks,
+    source: Source<ChaCha20Rng>,
+}
+
+impl Treatment for Steered {
+    fn fingerprint(&self) -> String {
+        format!("{} {}", self.steering.fingerprint(), self.secret.fingerprint())
+    }
+
+    fn terms(&self) -> Option<Terms> {
+        Some(Terms::steered(&self.steering, self.secret.randomness()))
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { faces: true, landmarks: true, min_width: MIN_WIDTH }
+    }
+
+    fn trial(&self) -> Trial {
+        Trial::Degraded
+    }
+
+    /// Steers overlapping faces one after the other, so that each starts from the changes of
+    /// the others.
+    fn treat(
+        &self,
+        mut photo: Photo,
+        faces: &[Face],
+        control: Control<'_>,
+        work: &mut Workspace,
+    ) -> Result<Treated> {
+        let context = NoiseContext::new(&self.steering.fingerprint(), &photo, &self.secret);
+        let pending = faces.iter().enumerate().map(|(index, face)| {
+            let landmarks = face.seen.ok_or(Error::NoFace)?.landmarks;
+            let source = context.source(face.region)?;
+            Ok(PendingFace { index, face, landmarks, source })
+        });
+        let mut pending = pending.collect::<Result<Vec<_>>>()?;
+        let (count, done) = (faces.len(), AtomicUsize::new(0));
+        (control.progress)(0, count);
+        let finished = || (control.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, count);
+        let mut changes: Vec<(usize, Change)> = Vec::new();
+        let mut changed = false;
+        while !pending.is_empty() {
+            let mut later;
+            (pending, later) = split_disjoint(pending);
+            let results = self.steer_disjoint(&photo, &mut pending, control, &finished, work)?;
+            let mut lifts = Vec::new();
+            for (PendingFace { index, face, .. }, steered) in pending.iter().zip(&results) {
+                changes.push((*index, steered.change()));
+                let lift = |(component, plane): &(Component, Plane)| {
+                    Lift::of_component(plane, *component, &face.patch, &photo)
+                };
+                lifts.extend(steered.planes.iter().map(lift));
+            }
+            changed |= lift::apply(&lifts, &mut photo);
+            pending = std::mem::take(&mut later);
+        }
+        changes.sort_by_key(|(index, _)| *index);
+        let faces = changes.into_iter().map(|(_, change)| change).collect();
+        Ok(Treated { photo, faces, changed, spent: None })
+    }
+}
+
+impl SteeredFace {
+    fn change(&self) -> Change {
+        let luma = self.planes.iter().find(|(component, _)| *component == Component::Luma);
+        let mse = luma.map_or(0.0, |(_, plane)| plane.energy() / plane.data().len() as f64);
+        let outcome = SteeringOutcome { steps: self.steps, reached: self.reached };
+        Change { mse, expected_mse: None, details: Some(Details::Steered(outcome)) }
+    }
+}
+
+/// Splits faces into disjoint ones, which can be steered in parallel, and those that overlap one of them.
+fn split_disjoint(faces: Vec<PendingFace<'_>>) -> (Vec<PendingFace<'_>>, Vec<PendingFace<'_>>) {
+    let (mut now, mut later) = (Vec::<PendingFace<'_>>::new(), Vec::new());
+    for face in faces {
+        let region: Region = face.face.region;
+        let overlaps = now.iter().any(|other| other.face.region.overlaps(region));
+        if overlaps { later.push(face) } else { now.push(face) }
+    }
+    (now, later)
+}
+
+/// Calls `each` on every item, in up to `threads` threads.
+fn in_threads<T: Send, R: Send>(
+    items: &mut [T],
+    threads: usize,
+    work: &mut Workspace,
+    each: impl Fn(&mut T, &mut Workspace) -> R + Sync,
+) -> Vec<R> {
+    if threads < 2 || items.len() < 2 {
+        return items.iter_mut().map(|item| each(item, work)).collect();
+    }
+    let part = items.len().div_ceil(threads);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = items
+            .chunks_mut(part)
+            .map(|items| {
+                let each = &each;
+                scope.spawn(move || {
+                    let mut work = Workspace::default();
+                    items.iter_mut().map(|item| each(item, &mut work)).collect::<Vec<R>>()
+                })
+            })
+            .collect();
+        let results = threads.into_iter().flat_map(|thread| match thread.join() {
+            Ok(results) => results,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        results.collect()
+    })
+}

@@ -1,0 +1,193 @@
+//! Recognisers: embeddings of the original, and whether the result still matches.
+
+use facedp_nets::{Picture, Recogniser, Similarity, Workspace};
+use serde::{Deserialize, Serialize};
+
+use crate::detect::DetectedFace;
+use crate::error::{Error, Result};
+use crate::patch::bounds;
+use crate::photo::{Limits, Photo, Region, encode_jpeg};
+
+#[cfg(not(any(feature = "dlib", feature = "sface")))]
+compile_error!("a recogniser is needed: --features dlib or --features sface");
+
+/// A set of recognisers. Each thread uses its own [`Workspace`].
+pub struct Recognisers(Vec<Recogniser>);
+
+/// A face as the recognisers saw it in the original.
+pub struct Reference {
+    region: Region,
+    /// From the region to each recogniser's chip.
+    placements: Vec<Similarity>,
+    embeddings: Vec<Vec<f32>>,
+}
+
+impl Reference {
+    /// One embedding per recogniser.
+    pub fn embeddings(&self) -> &[Vec<f32>] {
+        &self.embeddings
+    }
+}
+
+/// Distance of a face from its original.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Distance {
+    /// In the metric of the recogniser.
+    pub distance: f32,
+    #[serde(rename = "match")]
+    pub matches: bool,
+}
+
+/// The verdict of one recogniser on a face and its original.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    pub name: String,
+    /// Largest distance that counts as a match.
+    pub threshold: f32,
+    /// The face as written.
+    #[serde(flatten)]
+    pub plain: Distance,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub jpeg_75: Option<Distance>,
+    /// At half size.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub half_size: Option<Distance>,
+}
+
+/// How a result is shown to recognisers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trial {
+    /// As written.
+    Plain,
+    /// Also after JPEG 75 and at half size, as platforms show photos.
+    Degraded,
+}
+
+impl Recognisers {
+    /// All recognisers that are built in.
+    pub fn embedded() -> Result<Self> {
+        let recognisers = [
+            #[cfg(feature = "dlib")]
+            Recogniser::dlib(),
+            #[cfg(feature = "sface")]
+            Recogniser::sface(),
+        ];
+        Ok(Self(recognisers.into_iter().collect::<Result<_, _>>()?))
+    }
+
+    /// Keeps only the recognisers with these names.
+    pub fn keep(mut self, names: &[String]) -> Self {
+        self.0.retain(|recogniser| names.iter().any(|name| name == recogniser.name()));
+        self
+    }
+
+    /// Adds a recogniser.
+    pub fn with(mut self, recogniser: Recogniser) -> Self {
+        self.0.push(recogniser);
+        self
+    }
+
+    pub fn as_slice(&self) -> &[Recogniser] {
+        &self.0
+    }
+
+    /// The recognisers with these names; all if no name is given.
+    pub(crate) fn named(&self, names: &[String]) -> Result<Vec<&Recogniser>> {
+        if names.is_empty() {
+            return Ok(self.0.iter().collect());
+        }
+        let find = |name: &String| self.0.iter().find(|r| r.name() == name);
+        let unknown = |name: &String| Error::UnknownRecogniser {
+            name: name.clone(),
+            known: self.0.iter().map(|r| r.name().to_owned()).collect(),
+        };
+        names.iter().map(|name| find(name).ok_or_else(|| unknown(name))).collect()
+    }
+
+    /// Computes the embeddings of a face of the original.
+    pub fn reference(
+        &self,
+        photo: &Photo,
+        face: &DetectedFace,
+        work: &mut Workspace,
+    ) -> Result<Reference> {
+        let placements = self.0.iter().map(|r| r.placement(&face.landmarks));
+        let placements = placements.collect::<Result<Vec<_>, _>>()?;
+        // Aligned to JPEG's block grid, so that trials have the same blocks as the whole photo.
+        let each = placements.iter().zip(&self.0);
+        let regions = each.map(|(placement, r)| bounds(placement, r.side(), photo, 16));
+        let region = regions.reduce(Region::union).unwrap_or(photo.whole());
+        let corner = [region.x as f32, region.y as f32];
+        let placements: Vec<_> = placements.iter().map(|p| p.for_crop(corner)).collect();
+        let picture = photo.picture(region)?;
+        let embeddings = embed(&self.0, &placements, &picture, work)?;
+        Ok(Reference { region, placements, embeddings })
+    }
+
+    /// The region of a photo that recognisers see.
+    pub fn view(&self, reference: &Reference, photo: &Photo) -> Result<Picture> {
+        photo.picture(reference.region)
+    }
+
+    /// One embedding per recogniser of the face in a [`Self::view`], aligned like the original.
+    pub fn embed_view(
+        &self,
+        reference: &Reference,
+        view: &Picture,
+        work: &mut Workspace,
+    ) -> Result<Vec<Vec<f32>>> {
+        embed(&self.0, &reference.placements, view, work)
+    }
+
+    /// Whether recognisers still match a face in the changed photo. Both are aligned by the landmarks of the
+    /// original: jitter of landmarks must not count as protection.
+    pub(crate) fn judge(
+        &self,
+        reference: &Reference,
+        changed: &Photo,
+        trial: Trial,
+        work: &mut Workspace,
+    ) -> Result<Vec<Verdict>> {
+        let picture = changed.picture(reference.region)?;
+        let degraded = match trial {
+            Trial::Plain => None,
+            Trial::Degraded => Some((after_jpeg(&picture, 75)?, picture.halved())),
+        };
+        let each = self.0.iter().zip(&reference.placements).zip(&reference.embeddings);
+        let verdict = |((recogniser, placement), own): ((&Recogniser, &Similarity), &Vec<f32>)| {
+            let mut compare = |picture: &Picture, placement: &Similarity| -> Result<Distance> {
+                let chip = picture.chip(placement, recogniser.side());
+                let distance = recogniser.distance(own, &recogniser.embed(&chip, work)?);
+                Ok(Distance { distance, matches: recogniser.matches(distance) })
+            };
+            let plain = compare(&picture, placement)?;
+            let (jpeg_75, half_size) = match &degraded {
+                None => (None, None),
+                Some((compressed, halved)) => (
+                    Some(compare(compressed, placement)?),
+                    Some(compare(halved, &placement.for_half_size())?),
+                ),
+            };
+            let (name, threshold) = (recogniser.name().to_owned(), recogniser.threshold());
+            Ok(Verdict { name, threshold, plain, jpeg_75, half_size })
+        };
+        each.map(verdict).collect()
+    }
+}
+
+fn embed(
+    recognisers: &[Recogniser],
+    placements: &[Similarity],
+    picture: &Picture,
+    work: &mut Workspace,
+) -> Result<Vec<Vec<f32>>> {
+    let each = recognisers.iter().zip(placements);
+    each.map(|(r, placement)| Ok(r.embed(&picture.chip(placement, r.side()), work)?)).collect()
+}
+
+/// A picture after JPEG compression at a quality of 1 to 100, 4:2:0.
+pub fn after_jpeg(picture: &Picture, quality: u8) -> Result<Picture> {
+    let file = encode_jpeg(picture.rgb(), picture.width(), picture.height(), quality)?;
+    let decoded = Photo::decode(&file, &Limits::default())?;
+    decoded.picture(decoded.whole())
+}
