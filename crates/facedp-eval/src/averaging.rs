@@ -1,4 +1,4 @@
-//! Averaging several releases of one chip: what it brings back, with one key and without.
+//! Averaging several releases of one chip, made with one key or with fresh noise.
 
 use facedp::Plan;
 use facedp::metrics::psnr;
@@ -11,12 +11,12 @@ use crate::results::AveragingRow;
 use crate::sample::Subject;
 use crate::statistics::average;
 
-/// Releases of a chip that the attacker has.
-pub const RELEASES: usize = 10;
-/// A key for experiments: as secret as a seed.
+/// The number of releases that the attacker averages.
+const RELEASES: usize = 10;
+/// A fixed key for experiments. It is not secret.
 const KEY: [u8; 32] = *b"a key for experiments, no secret";
 
-/// Releases every chip several times and averages, before rounding.
+/// Releases every chip [`RELEASES`] times and averages the releases before rounding.
 pub fn row(
     plan: &Plan,
     subjects: &[Subject],
@@ -24,7 +24,7 @@ pub fn row(
     seed: u64,
     progress: &Progress<'_>,
 ) -> Result<AveragingRow> {
-    let (side, label) = (plan.model().side(), plan.name());
+    let (side, label) = (plan.model().side(), plan.fingerprint());
     let one = |subject: &Subject| -> Result<(f64, f64)> {
         progress.check()?;
         let chip = subject.plane(side);
@@ -46,8 +46,8 @@ pub fn row(
             }
             sum.iter_mut().zip(release.noise.data()).for_each(|(sum, noise)| *sum += noise);
         }
-        let left = sum.iter().map(|v| (v / RELEASES as f64).powi(2)).sum();
-        Ok((first, left))
+        let remaining = sum.iter().map(|v| (v / RELEASES as f64).powi(2)).sum();
+        Ok((first, remaining))
     };
     let energies: Vec<(f64, f64)> = subjects.par_iter().map(one).collect::<Result<_>>()?;
     let pixels = plan.model().pixels() as f64;
@@ -58,7 +58,7 @@ pub fn row(
         releases: RELEASES,
         keyed: by_key,
         psnr_one: decibels(energies.iter().map(|(first, _)| *first).collect()),
-        psnr_average: decibels(energies.iter().map(|(_, left)| *left).collect()),
+        psnr_average: decibels(energies.iter().map(|(_, remaining)| *remaining).collect()),
         images: subjects.len(),
     })
 }

@@ -1,4 +1,4 @@
-//! What can go wrong in an evaluation.
+//! What can go wrong in an evaluation. Messages state facts; front ends add what to do.
 
 use std::path::PathBuf;
 
@@ -7,82 +7,72 @@ use thiserror::Error;
 use crate::audit::Options;
 use crate::dataset::Half;
 
-/// An error of this crate.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A data set without people.
     #[error(
         "{}: no pictures in folders of people (DATA/NAME/*.jpg, .png, .webp){}",
         data.display(),
-        if *half == Half::All { "" } else { " of this half; pass --identities all to take everybody" }
+        match half { Half::All => "", Half::Even => " of the even half", Half::Odd => " of the odd half" }
     )]
     NoPeople {
-        /// The folder.
         data: PathBuf,
-        /// Whom was asked for.
+        /// The half that was asked for; the other half may have pictures.
         half: Half,
     },
-    /// A data set in which no face was found.
     #[error("{}: no face found in any picture", data.display())]
-    NoFaces {
-        /// The folder.
-        data: PathBuf,
-    },
+    NoFaces { data: PathBuf },
     /// A file of pairs that cannot be read.
     #[error("{}: {problem}", file.display())]
     Pairs {
-        /// The file.
         file: PathBuf,
-        /// What is wrong, and where.
+        /// What is wrong, with its line.
         problem: String,
     },
-    /// A number of runs out of range.
     #[error(
-        "{given} runs a side: from {} (fewer show nothing) to {} (more do not fit into memory) can be \
-         asked for",
-        Options::LEAST_RUNS,
-        Options::MOST_RUNS
+        "{given} runs per neighbour: the range is {} (fewer show nothing) to {} (more do not fit into \
+         memory)",
+        Options::MIN_RUNS,
+        Options::MAX_RUNS
     )]
-    Runs {
-        /// What was asked for.
-        given: usize,
-    },
-    /// A confidence out of range.
-    #[error("a confidence of {given}: from 0.5 to below 1 can be asked for")]
-    Confidence {
-        /// What was asked for.
-        given: f64,
-    },
-    /// The run was stopped.
+    Runs { given: usize },
+    #[error("a confidence of {given}: the range is 0.5 to below 1")]
+    Confidence { given: f64 },
     #[error("interrupted")]
     Stopped,
-    /// A report folder that belongs to another run.
-    #[error("{}: {problem}", folder.display())]
-    Folder {
-        /// The folder.
-        folder: PathBuf,
-        /// What is wrong, and what to do.
-        problem: &'static str,
+    #[error("{method} changes no faces")]
+    Unchanging { method: String },
+    #[error("{}: not a folder", path.display())]
+    NotAFolder { path: PathBuf },
+    /// The report folder holds a report, and the run may neither resume nor overwrite it.
+    #[error("{}: holds a report already", folder.display())]
+    ReportExists { folder: PathBuf },
+    /// The report folder belongs to a run with other options, so its cells cannot be reused.
+    #[error("{}: the report there was begun with other options", folder.display())]
+    OtherOptions { folder: PathBuf },
+    /// A journal written by another version of the program.
+    #[error("{}: schema {found}; this version reads schema {known}", journal.display())]
+    Schema {
+        journal: PathBuf,
+        /// As it stands in the file; `none` if the file has no schema.
+        found: String,
+        known: u64,
     },
-    /// Reading or writing failed.
+    #[error("{}: {place} is damaged: {reason}", journal.display())]
+    DamagedJournal {
+        journal: PathBuf,
+        /// The line or the cell.
+        place: String,
+        reason: serde_json::Error,
+    },
     #[error("{}: {reason}", path.display())]
-    Io {
-        /// With which file.
-        path: PathBuf,
-        /// What the system says.
-        reason: std::io::Error,
-    },
-    /// A record that cannot be read.
-    #[error("the record of the run is damaged: {0}: start over with --force")]
-    Record(#[from] serde_json::Error),
-    /// The engine failed.
+    Io { path: PathBuf, reason: std::io::Error },
+    #[error("cannot write results as JSON: {0}")]
+    Json(#[from] serde_json::Error),
     #[error(transparent)]
     Engine(#[from] facedp_engine::Error),
-    /// The mechanism failed.
     #[error(transparent)]
     Mechanism(#[from] facedp::Error),
 }
 
-/// Shorthand for results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

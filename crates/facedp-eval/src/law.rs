@@ -1,4 +1,4 @@
-//! Whether the energy of the noise has the mean that theory says.
+//! Whether the mean energy of the noise agrees with theory.
 
 use facedp::noise::experiment;
 use facedp::{Plan, Plane};
@@ -7,12 +7,12 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::results::LawRow;
-use crate::statistics::average;
+use crate::statistics::{average, standard_error};
 
-/// Draws noise so many times. The chip does not matter: rankings are public.
+/// Draws noise `draws` times. The chip does not matter because rankings are public.
 pub fn row(plan: &Plan, draws: usize, seed: u64, progress: &Progress<'_>) -> Result<LawRow> {
     let side = plan.model().side();
-    let (chip, label) = (Plane::zeros(side, side), plan.name());
+    let (chip, label) = (Plane::zeros(side, side), plan.fingerprint());
     let draw = |n: usize| -> Result<(f64, f64)> {
         progress.check()?;
         let mut noise = experiment(seed, &format!("{label} law {n}"));
@@ -22,9 +22,7 @@ pub fn row(plan: &Plan, draws: usize, seed: u64, progress: &Progress<'_>) -> Res
     let drawn: Vec<(f64, f64)> = (0..draws).into_par_iter().map(draw).collect::<Result<_>>()?;
     let real: Vec<f64> = drawn.iter().map(|(real, _)| *real).collect();
     let mean = average(&real);
-    let spread =
-        real.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (draws as f64 - 1.0).max(1.0);
-    let standard_error = (spread / draws.max(1) as f64).sqrt();
+    let standard_error = standard_error(&real);
     let expected = 2.0 * plan.report().cost.unwrap_or(f64::NAN);
     let differences: Vec<f64> =
         drawn.iter().map(|(real, theory)| (real - theory).abs() / theory).collect();

@@ -1,5 +1,5 @@
-//! The paper's tables and figures on real data, attacks, and a report that sets the paper's numbers
-//! beside ours.
+//! The evaluation: the paper's tables and figures on real data, attacks, audits, and a report that sets
+//! the results beside the paper's.
 
 pub mod attacks;
 pub mod audit;
@@ -9,15 +9,17 @@ mod error;
 pub mod journal;
 mod law;
 pub mod pairs;
+pub mod paper;
 pub mod progress;
+pub mod protection;
 mod quality;
 mod recognition;
-pub mod report;
+mod report;
 pub mod results;
-pub mod run;
-pub mod sample;
+mod sample;
 pub mod statistics;
-pub mod steering;
+mod task;
 pub mod verification;
 
 pub use error::{Error, Result};
+pub use task::Task;

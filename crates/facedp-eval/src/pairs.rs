@@ -1,23 +1,20 @@
 //! Pairs of pictures in the format of LFW's `pairs.txt`.
 //!
-//! The first line has the number of folds and of pairs of each kind in a fold; then come, fold by
-//! fold, `NAME I J` for two pictures of one person and `NAME I OTHER J` for two people. Picture I of
-//! NAME is `DATA/NAME/NAME_000I.jpg`.
+//! The first line holds the number of folds and the number of pairs of each kind per fold. The pairs
+//! follow fold by fold: `NAME I J` for two pictures of one person, `NAME I OTHER J` for pictures of two
+//! people. Picture I of NAME is `DATA/NAME/NAME_000I.jpg`.
 
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// Two pictures, and whether they show one person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
-    /// One picture.
     pub first: PathBuf,
-    /// The other.
     pub second: PathBuf,
-    /// Whether they show one person.
+    /// Whether both pictures show the same person.
     pub same: bool,
-    /// The fold that they belong to.
+    /// Folds are counted from 0.
     pub fold: usize,
 }
 
@@ -26,7 +23,7 @@ pub fn read(file: &Path, data: &Path) -> Result<Vec<Pair>> {
     let failed = |reason| Error::Io { path: file.to_owned(), reason };
     let text = std::fs::read_to_string(file).map_err(failed)?;
     if !data.is_dir() {
-        return Err(Error::Folder { folder: data.to_owned(), problem: "not a folder of people" });
+        return Err(Error::NotAFolder { path: data.to_owned() });
     }
     parse(&text, data).map_err(|problem| Error::Pairs { file: file.to_owned(), problem })
 }
@@ -37,11 +34,11 @@ fn parse(text: &str, data: &Path) -> Result<Vec<Pair>, String> {
     let numbers = header.split_whitespace().map(|n| n.parse::<usize>());
     let numbers: Vec<usize> = numbers.collect::<Result<_, _>>().unwrap_or_default();
     let [folds, each] = numbers[..] else {
-        let what = "expected the numbers of folds and of pairs, as in LFW's pairs.txt";
+        let what = "expected the number of folds and the number of pairs, as in LFW's pairs.txt";
         return Err(format!("line 1: {what}"));
     };
     if folds < 2 || each == 0 {
-        return Err("line 1: at least 2 folds of at least 1 pair are needed".to_owned());
+        return Err("line 1: at least 2 folds of at least 1 pair are required".to_owned());
     }
     let mut pairs = Vec::new();
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
@@ -61,7 +58,7 @@ fn parse(text: &str, data: &Path) -> Result<Vec<Pair>, String> {
     }
     let expected = folds.saturating_mul(each).saturating_mul(2);
     if pairs.len() != expected {
-        return Err(format!("{} pairs instead of the {expected} that line 1 says", pairs.len()));
+        return Err(format!("{} pairs; line 1 announces {expected}", pairs.len()));
     }
     Ok(pairs)
 }

@@ -1,46 +1,46 @@
-//! Telling how far a run is, and hearing when to stop.
+//! Reporting progress, and stopping on request.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
 
-/// Somebody who wants to know how far a run is.
+/// Receives the progress of a run, from several threads.
 pub trait Watch: Sync {
-    /// A part of so many steps begins.
-    fn begin(&self, what: &str, steps: usize);
-    /// A step was done.
+    /// A stage with that many steps begins.
+    fn begin(&self, stage: &str, steps: usize);
+    /// A step of the current stage is done.
     fn step(&self);
 }
 
-/// Nobody.
-pub struct Nobody;
+/// Ignores progress.
+pub struct Silent;
 
-impl Watch for Nobody {
+impl Watch for Silent {
     fn begin(&self, _: &str, _: usize) {}
     fn step(&self) {}
 }
 
-/// What all parts of a run are given.
+/// The handle through which the parts of a run report progress and learn that they should stop.
 pub struct Progress<'a> {
     watch: &'a dyn Watch,
     stop: &'a AtomicBool,
 }
 
 impl<'a> Progress<'a> {
-    /// Tells `watch`, stops once `stop` is set.
+    /// Reports to `watch`. The run ends with [`Error::Stopped`] soon after `stop` is set.
     pub fn new(watch: &'a dyn Watch, stop: &'a AtomicBool) -> Self {
         Self { watch, stop }
     }
 
-    pub(crate) fn begin(&self, what: &str, steps: usize) {
-        self.watch.begin(what, steps);
+    pub(crate) fn begin(&self, stage: &str, steps: usize) {
+        self.watch.begin(stage, steps);
     }
 
     pub(crate) fn step(&self) {
         self.watch.step();
     }
 
-    /// Fails once the run is to stop.
+    /// Fails with [`Error::Stopped`] if the run should stop.
     pub(crate) fn check(&self) -> Result<()> {
         if self.stop.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(()) }
     }

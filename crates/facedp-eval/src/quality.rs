@@ -1,8 +1,8 @@
-//! Quality of released chips: the paper's variance, SSIM and PSNR, and its matching rule.
+//! Quality of released chips: the paper's variance, SSIM, PSNR and matching rule.
 
-use facedp::metrics::psnr;
+use facedp::metrics::{Quality, psnr};
 use facedp::noise::experiment;
-use facedp::{Method, Plan, Plane, Quality};
+use facedp::{Method, Plan, Plane};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -12,16 +12,19 @@ use crate::results::{MatcherRow, QualityRow};
 use crate::sample::Subject;
 use crate::statistics::{average, mean, median, rate};
 
-/// A cell: quality, and whether the features still match.
+/// The rows of one method, ranking, number of features and budget.
 #[derive(Serialize, Deserialize)]
 pub struct Cell {
     pub quality: QualityRow,
+    /// `None` if the model has no radii for the matching rule.
     pub matcher: Option<MatcherRow>,
 }
 
-/// What one release is like.
+/// Measurements of one release.
 struct Release {
+    /// The energy of the noise before rounding.
     real: f64,
+    /// Its expectation given the number K of noisy coefficients.
     theoretical: f64,
     quality: Quality,
     unchanged: bool,
@@ -36,7 +39,7 @@ pub fn cell(
     seed: u64,
     progress: &Progress<'_>,
 ) -> Result<Cell> {
-    let label = plan.name();
+    let label = plan.fingerprint();
     let radii = plan.model().radii();
     let one = |subject: &Subject| -> Result<Vec<Release>> {
         progress.check()?;
@@ -47,7 +50,7 @@ pub fn cell(
     };
     let by_subject: Vec<Vec<Release>> = subjects.par_iter().map(one).collect::<Result<_>>()?;
     let all = || by_subject.iter().flatten();
-    // Releases of one chip are alike: intervals are over chips.
+    // Releases of one chip are correlated, so intervals are over chips.
     let of_chips = |value: &dyn Fn(&Release) -> f64, name: &str| {
         let chip =
             |releases: &Vec<Release>| average(&releases.iter().map(value).collect::<Vec<_>>());
@@ -120,7 +123,7 @@ fn release(
     Ok(Release { real, theoretical, quality, unchanged, missed })
 }
 
-/// The miss rate that the paper's assumptions give: independent Laplace noise on every feature,
+/// The miss rate under the paper's assumption of independent Laplace noise on every feature:
 /// `1 - prod_i (1 - exp(-R_i / b_i))` with `b_i = Delta_i / eps_i`.
 fn expected_misses(plan: &Plan) -> Option<f64> {
     let (scales, radii) = (plan.feature_scales()?, plan.model().radii()?);

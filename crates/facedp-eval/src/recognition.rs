@@ -1,11 +1,12 @@
-//! Whether recognisers still match noisy photos, all methods brought to the same PSNR.
+//! Recognisers on untouched photos, and on noisy photos with all methods scaled to the same PSNR.
 
 use std::collections::HashMap;
 
-use facedp::noise::experiment;
-use facedp::{Plan, Plane, Preset};
-use facedp_engine::lift::{Lift, apply};
-use facedp_engine::{Eyes, MIN_SCORE, Patch, Photo, Picture, Recogniser, Witness, Workspace};
+use facedp::Preset;
+use facedp_engine::{
+    Engine, Experiment, FaceDetector, Limits, MIN_SCORE, Photo, Recogniser, Recognisers, Reference,
+    Request, Resources, Workspace,
+};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -15,101 +16,109 @@ use crate::progress::Progress;
 use crate::results::{AttackRow, Estimate, GalleryRow, RecogniserRow, RecognitionRow, Rule};
 use crate::sample::Subject;
 use crate::statistics::{mean, rate};
+use crate::task::engine;
 
 /// Embeddings of a face, one per recogniser.
-type Embeddings = Vec<Vec<f32>>;
+pub type Embeddings = Vec<Vec<f32>>;
 
-/// The false accept rate of the third rule.
+/// The false accept rate of the rule `far-1e-3`.
 const FAR: f64 = 1e-3;
-/// The threshold that the paper sets on dlib's distance.
+/// The paper's threshold for dlib's distance.
 const PAPER_THRESHOLD: f32 = 0.975;
 
-/// People's faces as recognisers see them untouched, and the rules that follow.
-pub struct Stage<'a> {
-    eyes: &'a Eyes,
+/// Faces as recognisers see them in untouched photos, and the rules that follow from their distances.
+pub struct Baseline<'a> {
+    recognisers: &'a Recognisers,
     subjects: &'a [Subject],
-    witnesses: Vec<Witness>,
+    references: Vec<Reference>,
     /// For each subject another one of the same person.
     others: Vec<Option<usize>>,
     rules: Vec<Vec<Rule>>,
-    /// What is known of recognisers on untouched photos.
-    pub recognisers: Vec<RecogniserRow>,
+    /// Each recogniser on untouched photos.
+    pub rows: Vec<RecogniserRow>,
 }
 
-/// How noise is made and scaled.
-pub struct Noise<'a> {
-    /// The plan.
-    pub plan: &'a Plan,
-    /// PSNR that each draw is scaled to.
+/// One of the paper's methods, its noise scaled to a PSNR.
+pub struct ScaledNoise {
+    engine: Engine,
+    pub preset: Preset,
     pub psnr: f64,
-    /// The seed.
-    pub seed: u64,
 }
 
-/// What is found for one method at one PSNR.
+/// The rows of one method at one PSNR.
 #[derive(Serialize, Deserialize)]
 pub struct Cell {
     pub recognition: Vec<RecognitionRow>,
     pub gallery: Vec<GalleryRow>,
 }
 
-/// One noisy photo, looked at.
-struct Look {
+/// What networks make of a photo.
+struct Observation {
     detected: bool,
     embeddings: Embeddings,
 }
 
-impl<'a> Stage<'a> {
-    /// Looks at untouched photos.
-    pub fn new(eyes: &'a Eyes, subjects: &'a [Subject], progress: &Progress<'_>) -> Result<Self> {
+impl ScaledNoise {
+    pub fn new(
+        preset: Preset,
+        request: &Request,
+        psnr: f64,
+        resources: &Resources,
+    ) -> Result<Self> {
+        let experiment = Some(Experiment { noise_psnr: Some(psnr), ..Experiment::default() });
+        let request = Request { experiment, measure: false, ..request.clone() };
+        Ok(Self { engine: engine(&request, resources)?, preset, psnr })
+    }
+
+    /// Everything that decides the noise.
+    pub fn fingerprint(&self) -> String {
+        self.engine.fingerprint()
+    }
+
+    /// A photo with noise on its face.
+    fn apply(&self, subject: &Subject, work: &mut Workspace) -> Result<Photo> {
+        let noisy = subject.protect(&self.engine, work)?;
+        Ok(Photo::decode(&noisy.file, &Limits::default())?)
+    }
+}
+
+impl<'a> Baseline<'a> {
+    pub fn new(
+        recognisers: &'a Recognisers,
+        subjects: &'a [Subject],
+        progress: &Progress<'_>,
+    ) -> Result<Self> {
         progress.begin("recognising untouched photos", subjects.len());
-        let look = |work: &mut Workspace, subject: &Subject| {
+        let one = |work: &mut Workspace, subject: &Subject| {
             progress.check()?;
-            let witness = eyes.witness(&subject.photo()?, &subject.spot, work)?;
+            let reference = recognisers.reference(&subject.photo()?, &subject.face, work)?;
             progress.step();
-            Ok(witness)
+            Ok(reference)
         };
-        let witnesses =
-            subjects.par_iter().map_init(Workspace::default, look).collect::<Result<_>>()?;
-        let mut stage = Self {
-            eyes,
-            subjects,
-            witnesses,
-            others: others(subjects),
-            rules: Vec::new(),
-            recognisers: Vec::new(),
-        };
-        for (r, recogniser) in eyes.recognisers().iter().enumerate() {
-            let impostors = stage.impostors(r, recogniser);
-            let allowed = (FAR * impostors.len() as f64) as usize;
-            let far = impostors.get(allowed).map_or(recogniser.threshold(), |d| d.next_down());
-            let rule = |name: &str, threshold| Rule { name: name.to_owned(), threshold };
-            let mut rules = vec![rule("standard", recogniser.threshold())];
-            if recogniser.name() == "dlib" {
-                rules.push(rule("paper", PAPER_THRESHOLD));
-            }
-            rules.push(rule("far-1e-3", far));
-            let clean = |rule: &Rule| (rule.clone(), stage.clean_pair_fnr(r, rule));
-            stage.recognisers.push(RecogniserRow {
+        let references =
+            subjects.par_iter().map_init(Workspace::default, one).collect::<Result<_>>()?;
+        let others = others(subjects);
+        let (rules, rows) = (Vec::new(), Vec::new());
+        let mut baseline = Self { recognisers, subjects, references, others, rules, rows };
+        for (r, recogniser) in recognisers.as_slice().iter().enumerate() {
+            let impostors = baseline.impostors(r, recogniser);
+            let rules = rules_of(recogniser, &impostors);
+            let clean = |rule: &Rule| (rule.clone(), baseline.clean_pair_fnr(r, rule));
+            baseline.rows.push(RecogniserRow {
                 recogniser: recogniser.name().to_owned(),
-                identity: recogniser.identity(),
+                identity: recogniser.fingerprint(),
                 impostor_pairs: impostors.len(),
-                far_1e3_threshold: far,
+                far_1e3_threshold: far_threshold(recogniser, &impostors),
                 clean_pair_fnr: rules.iter().map(clean).collect(),
             });
-            stage.rules.push(rules);
+            baseline.rules.push(rules);
         }
-        Ok(stage)
+        Ok(baseline)
     }
 
-    /// Who looks.
-    pub(crate) fn eyes(&self) -> &Eyes {
-        self.eyes
-    }
-
-    /// A subject as it was seen.
-    pub(crate) fn witness(&self, subject: usize) -> &Witness {
-        &self.witnesses[subject]
+    /// A subject as recognisers saw it.
+    pub fn reference(&self, subject: usize) -> &Reference {
+        &self.references[subject]
     }
 
     /// Subjects that have another one of the same person.
@@ -120,7 +129,7 @@ impl<'a> Stage<'a> {
     /// Distances between different people, smallest first.
     fn impostors(&self, r: usize, recogniser: &Recogniser) -> Vec<f32> {
         let distance = |i: usize, j: usize| {
-            let [a, b] = [i, j].map(|n| &self.witnesses[n].embeddings()[r]);
+            let [a, b] = [i, j].map(|n| &self.references[n].embeddings()[r]);
             (self.subjects[i].person != self.subjects[j].person).then(|| recogniser.distance(a, b))
         };
         let rows = (0..self.subjects.len()).into_par_iter();
@@ -131,81 +140,85 @@ impl<'a> Stage<'a> {
     }
 
     fn clean_pair_fnr(&self, r: usize, rule: &Rule) -> Estimate {
-        let recogniser = &self.eyes.recognisers()[r];
+        let recogniser = &self.recognisers.as_slice()[r];
         let distances = (0..self.subjects.len()).filter_map(|i| {
-            let [a, b] = [i, self.others[i]?].map(|n| &self.witnesses[n].embeddings()[r]);
+            let [a, b] = [i, self.others[i]?].map(|n| &self.references[n].embeddings()[r]);
             Some(recogniser.distance(a, b))
         });
         fnr(&distances.map(|d| (true, d)).collect::<Vec<_>>(), rule)
     }
 
-    /// Adds noise to every photo and asks.
-    pub fn cell(&self, noise: &Noise<'_>, progress: &Progress<'_>) -> Result<Cell> {
-        let look = |work: &mut Workspace, n: usize| -> Result<Look> {
+    /// Adds noise to every photo.
+    pub fn cell(
+        &self,
+        noise: &ScaledNoise,
+        detector: &FaceDetector,
+        progress: &Progress<'_>,
+    ) -> Result<Cell> {
+        let observe = |work: &mut Workspace, n: usize| -> Result<Observation> {
             progress.check()?;
-            let (subject, witness) = (&self.subjects[n], &self.witnesses[n]);
-            let photo = noise.apply(subject)?;
-            let found = self.eyes.find(&photo, MIN_SCORE, work)?;
-            let detected = found.iter().any(|s| s.rect().overlaps(&subject.spot.rect()));
-            let view = self.eyes.view(witness, &photo)?;
-            Ok(Look { detected, embeddings: self.eyes.embed_view(witness, &view, work)? })
+            let (subject, reference) = (&self.subjects[n], &self.references[n]);
+            let photo = noise.apply(subject, work)?;
+            let found = detector.find(&photo, MIN_SCORE, work)?;
+            let detected = found.iter().any(|face| face.rect().overlaps(&subject.face.rect()));
+            let view = self.recognisers.view(reference, &photo)?;
+            let embeddings = self.recognisers.embed_view(reference, &view, work)?;
+            Ok(Observation { detected, embeddings })
         };
         let all = (0..self.subjects.len()).into_par_iter();
-        let looks: Vec<Look> = all.map_init(Workspace::default, look).collect::<Result<_>>()?;
-        let method = noise.plan.method().preset;
+        let observed: Vec<Observation> =
+            all.map_init(Workspace::default, observe).collect::<Result<_>>()?;
+        let undetected = observed.iter().filter(|observation| !observation.detected).count();
         let mut recognition = Vec::new();
         for (r, rules) in self.rules.iter().enumerate() {
-            let own = self.distances(&looks, r, Some);
-            let pair = self.distances(&looks, r, |n| self.others[n]);
+            let own = self.distances(&observed, r, Some);
+            let pair = self.distances(&observed, r, |n| self.others[n]);
             for rule in rules {
                 recognition.push(RecognitionRow {
-                    recogniser: self.eyes.recognisers()[r].name().to_owned(),
+                    recogniser: self.recognisers.as_slice()[r].name().to_owned(),
                     rule: rule.clone(),
-                    method,
+                    method: noise.preset,
                     psnr: noise.psnr,
                     self_fnr: fnr(&own, rule),
                     pair_fnr: fnr(&pair, rule),
                     self_fnr_detected: fnr(&detected(&own), rule),
                     pair_fnr_detected: fnr(&detected(&pair), rule),
-                    undetected: rate(looks.iter().filter(|l| !l.detected).count(), looks.len()),
+                    undetected: rate(undetected, observed.len()),
                     clean_pair_fnr: self.clean_pair_fnr(r, rule),
                 });
             }
         }
-        let embeddings: Vec<&Embeddings> = looks.iter().map(|l| &l.embeddings).collect();
-        let gallery = self.gallery(&embeddings, Some(method), Some(noise.psnr));
+        let embeddings: Vec<&[Vec<f32>]> =
+            observed.iter().map(|observation| observation.embeddings.as_slice()).collect();
+        let gallery = self.gallery(&embeddings, Some(noise));
         Ok(Cell { recognition, gallery })
     }
 
     /// Untouched photos in a gallery of untouched photos.
     pub fn clean_gallery(&self) -> Vec<GalleryRow> {
-        let embeddings: Vec<Embeddings> =
-            self.witnesses.iter().map(|w| w.embeddings().to_vec()).collect();
-        self.gallery(&embeddings.iter().collect::<Vec<_>>(), None, None)
+        let embeddings: Vec<&[Vec<f32>]> =
+            self.references.iter().map(Reference::embeddings).collect();
+        self.gallery(&embeddings, None)
     }
 
     /// Whether each face was detected, and its distance to a face of an untouched photo.
     fn distances(
         &self,
-        looks: &[Look],
+        observed: &[Observation],
         r: usize,
         against: impl Fn(usize) -> Option<usize>,
     ) -> Vec<(bool, f32)> {
-        let recogniser = &self.eyes.recognisers()[r];
-        let distance = |(n, look): (usize, &Look)| {
-            let clean = &self.witnesses[against(n)?].embeddings()[r];
-            Some((look.detected, recogniser.distance(&look.embeddings[r], clean)))
+        let recogniser = &self.recognisers.as_slice()[r];
+        let distance = |(n, observation): (usize, &Observation)| {
+            let clean = &self.references[against(n)?].embeddings()[r];
+            let distance = recogniser.distance(&observation.embeddings[r], clean);
+            Some((observation.detected, distance))
         };
-        looks.iter().enumerate().filter_map(distance).collect()
+        observed.iter().enumerate().filter_map(distance).collect()
     }
 
-    /// One photo of each person looked up among others of all people, all treated alike.
-    fn gallery(
-        &self,
-        embeddings: &[&Embeddings],
-        method: Option<Preset>,
-        psnr: Option<f64>,
-    ) -> Vec<GalleryRow> {
+    /// One photo of each person looked up among other photos of all people, all treated alike.
+    fn gallery(&self, embeddings: &[&[Vec<f32>]], noise: Option<&ScaledNoise>) -> Vec<GalleryRow> {
         let mut pairs: HashMap<usize, (usize, usize)> = HashMap::new();
         for (n, subject) in self.subjects.iter().enumerate() {
             if let Some(other) = self.others[n] {
@@ -216,20 +229,16 @@ impl<'a> Stage<'a> {
         pairs.sort_unstable();
         let mut rows = Vec::new();
         for (r, rules) in self.rules.iter().enumerate() {
-            let recogniser = &self.eyes.recognisers()[r];
+            let recogniser = &self.recognisers.as_slice()[r];
             let distance =
                 |a: usize, b: usize| recogniser.distance(&embeddings[a][r], &embeddings[b][r]);
-            let first = |(probe, own): &&(usize, usize)| {
-                let nearest = distance(*probe, *own);
-                pairs.iter().all(|(_, other)| other == own || distance(*probe, *other) > nearest)
-            };
-            let rank_1 = rate(pairs.iter().filter(first).count(), pairs.len());
+            let rank_1 = rank_1(pairs.len(), |i, j| distance(pairs[i].0, pairs[j].1));
             let distances: Vec<_> = pairs.iter().map(|(a, b)| (true, distance(*a, *b))).collect();
             rows.extend(rules.iter().map(|rule| GalleryRow {
                 recogniser: recogniser.name().to_owned(),
                 rule: rule.clone(),
-                method,
-                psnr,
+                method: noise.map(|noise| noise.preset),
+                psnr: noise.map(|noise| noise.psnr),
                 pair_fnr: fnr(&distances, rule),
                 rank_1,
             }));
@@ -237,37 +246,39 @@ impl<'a> Stage<'a> {
         rows
     }
 
-    /// An attack on the first `most` photos, with noise or without.
+    /// An attack on the first `max` photos, with noise or without.
     pub fn attack(
         &self,
         attack: &dyn Attack,
-        noise: Option<&Noise<'_>>,
-        most: usize,
+        noise: Option<&ScaledNoise>,
+        max: usize,
         progress: &Progress<'_>,
     ) -> Result<Vec<AttackRow>> {
-        let look = |work: &mut Workspace, n: usize| -> Result<Look> {
+        let observe = |work: &mut Workspace, n: usize| -> Result<Observation> {
             progress.check()?;
-            let (subject, witness) = (&self.subjects[n], &self.witnesses[n]);
+            let (subject, reference) = (&self.subjects[n], &self.references[n]);
             let photo = match noise {
-                Some(noise) => noise.apply(subject)?,
+                Some(noise) => noise.apply(subject, work)?,
                 None => subject.photo()?,
             };
-            let view: Picture = attack.apply(&self.eyes.view(witness, &photo)?)?;
-            Ok(Look { detected: true, embeddings: self.eyes.embed_view(witness, &view, work)? })
+            let embeddings = self.attacked(reference, &photo, attack, work)?;
+            Ok(Observation { detected: true, embeddings })
         };
-        let some = (0..self.subjects.len().min(most)).into_par_iter();
-        let looks: Vec<Look> = some.map_init(Workspace::default, look).collect::<Result<_>>()?;
+        let some = (0..self.subjects.len().min(max)).into_par_iter();
+        let observed: Vec<Observation> =
+            some.map_init(Workspace::default, observe).collect::<Result<_>>()?;
         let mut rows = Vec::new();
         for (r, rules) in self.rules.iter().enumerate() {
-            let own = self.distances(&looks, r, Some);
-            let pair = self.distances(&looks, r, |n| self.others[n]);
+            let own = self.distances(&observed, r, Some);
+            let pair = self.distances(&observed, r, |n| self.others[n]);
             let away: Vec<f64> = own.iter().map(|(_, d)| f64::from(*d)).collect();
-            let label = format!("{} {r} {:?}", attack.name(), noise.map(|n| n.plan.name()));
+            let noise_label = noise.map_or("untouched".to_owned(), ScaledNoise::fingerprint);
+            let label = format!("{} {r} {noise_label}", attack.name());
             rows.extend(rules.iter().map(|rule| AttackRow {
                 attack: attack.name().to_owned(),
-                recogniser: self.eyes.recognisers()[r].name().to_owned(),
+                recogniser: self.recognisers.as_slice()[r].name().to_owned(),
                 rule: rule.clone(),
-                method: noise.map(|noise| noise.plan.method().preset),
+                method: noise.map(|noise| noise.preset),
                 psnr: noise.map(|noise| noise.psnr),
                 self_fnr: fnr(&own, rule),
                 pair_fnr: fnr(&pair, rule),
@@ -276,37 +287,42 @@ impl<'a> Stage<'a> {
         }
         Ok(rows)
     }
+
+    /// The embeddings of a photo after an attack, aligned as its original was.
+    pub fn attacked(
+        &self,
+        reference: &Reference,
+        photo: &Photo,
+        attack: &dyn Attack,
+        work: &mut Workspace,
+    ) -> Result<Embeddings> {
+        let view = attack.apply(&self.recognisers.view(reference, photo)?)?;
+        Ok(self.recognisers.embed_view(reference, &view, work)?)
+    }
 }
 
-impl Noise<'_> {
-    /// The photo with noise on its face.
-    fn apply(&self, subject: &Subject) -> Result<Photo> {
-        let mut photo = subject.photo()?;
-        let side = self.plan.model().side();
-        let chip = subject.plane(side);
-        let patch = Patch::face(&subject.spot.landmarks)?;
-        let lift = Lift::new(&self.scaled(&chip, &subject.name)?, &patch, &photo);
-        apply(&[lift], &mut photo);
-        Ok(photo)
+/// The rules of a recogniser, given the distances between different people, smallest first.
+fn rules_of(recogniser: &Recogniser, impostors: &[f32]) -> Vec<Rule> {
+    let rule = |name: &str, threshold| Rule { name: name.to_owned(), threshold };
+    let mut rules = vec![rule("standard", recogniser.threshold())];
+    if recogniser.name() == "dlib" {
+        rules.push(rule("paper", PAPER_THRESHOLD));
     }
+    rules.push(rule("far-1e-3", far_threshold(recogniser, impostors)));
+    rules
+}
 
-    /// A draw, scaled to the PSNR. One that has no noise at all cannot be scaled: the next counts.
-    fn scaled(&self, chip: &Plane, name: &str) -> Result<Plane> {
-        let target = 255f64.powi(2) / 10f64.powf(self.psnr / 10.0) * chip.data().len() as f64;
-        let mut draw = 0;
-        loop {
-            let label = format!("{} {name} {draw}", self.plan.name());
-            let release = self.plan.protect(chip, &mut experiment(self.seed, &label))?;
-            let energy = release.real_variance();
-            draw += 1;
-            if energy > 0.0 || draw == 1000 {
-                let factor = if energy > 0.0 { (target / energy).sqrt() } else { 0.0 };
-                let mut noise = release.noise;
-                noise.data_mut().iter_mut().for_each(|v| *v *= factor);
-                return Ok(noise);
-            }
-        }
-    }
+/// The threshold at a false accept rate of [`FAR`]; the recogniser's own if there are no impostors.
+fn far_threshold(recogniser: &Recogniser, impostors: &[f32]) -> f32 {
+    let allowed = (FAR * impostors.len() as f64) as usize;
+    impostors.get(allowed).map_or(recogniser.threshold(), |d| d.next_down())
+}
+
+/// Share of people whose first photo is nearer to their own second photo than to any other, given the
+/// distance of one person's first photo from another's second.
+pub fn rank_1(people: usize, distance: impl Fn(usize, usize) -> f32) -> Estimate {
+    let found = |i: &usize| (0..people).all(|j| j == *i || distance(*i, j) > distance(*i, *i));
+    rate((0..people).filter(found).count(), people)
 }
 
 /// For each subject the next one of the same person, the last one's being the first.

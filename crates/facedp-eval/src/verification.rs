@@ -1,47 +1,43 @@
-//! Verification: are two pictures of one person? Accuracy and error rates from distances.
+//! Face verification: accuracy and error rates from the distances of labelled pairs.
 
 use serde::Serialize;
 
-/// The distance of a pair, and the truth.
+use crate::statistics::{average, standard_error};
+
+/// A labelled pair with its distance.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored {
-    /// The distance.
+    /// Infinite if a picture has no face: such a pair never matches.
     pub distance: f32,
-    /// Whether it is one person.
+    /// Whether both pictures show the same person.
     pub same: bool,
-    /// The fold that the pair belongs to.
+    /// Folds are counted from 0.
     pub fold: usize,
 }
 
-/// How well one recogniser does.
+/// The performance of one recogniser.
 #[derive(Debug, Clone, Serialize)]
 pub struct Verification {
-    /// The recogniser.
     pub name: String,
-    /// Mean over folds, each judged at the threshold that is best for the others.
+    /// Mean over folds. Each fold is judged at the best threshold of the other folds.
     pub accuracy: f64,
-    /// Standard error of that mean.
+    /// Standard error of `accuracy` over folds.
     pub standard_error: f64,
-    /// At the recogniser's own threshold.
+    /// The recogniser's own threshold.
     pub standard_threshold: f32,
-    /// Accuracy there.
     pub standard_accuracy: f64,
-    /// At the threshold that is best for all pairs.
+    /// The threshold with the highest accuracy over all pairs.
     pub best_threshold: f32,
-    /// Accuracy there.
     pub best_accuracy: f64,
-    /// Share of true pairs accepted where one of 100 false ones is.
+    /// True positive rate at a false accept rate of 1e-2.
     pub tpr_at_far_1e2: f64,
-    /// Share of true pairs accepted where one of 1,000 false ones is.
+    /// True positive rate at a false accept rate of 1e-3.
     pub tpr_at_far_1e3: f64,
-    /// The threshold at which one of 100 false pairs is accepted.
     pub threshold_at_far_1e2: f32,
-    /// The threshold at which one of 1,000 false pairs is accepted.
     pub threshold_at_far_1e3: f32,
 }
 
 impl Verification {
-    /// Judges pairs.
     pub fn new(name: &str, standard_threshold: f32, pairs: &[Scored]) -> Self {
         let folds = pairs.iter().map(|p| p.fold + 1).max().unwrap_or(1);
         let by_fold: Vec<f64> = (0..folds)
@@ -51,16 +47,13 @@ impl Verification {
                 accuracy(&test, best_threshold(&rest))
             })
             .collect();
-        let n = by_fold.len() as f64;
-        let mean = by_fold.iter().sum::<f64>() / n;
-        let spread = by_fold.iter().map(|a| (a - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
         let best_threshold = best_threshold(pairs);
         let (threshold_at_far_1e2, tpr_at_far_1e2) = at_far(pairs, 1e-2);
         let (threshold_at_far_1e3, tpr_at_far_1e3) = at_far(pairs, 1e-3);
         Self {
             name: name.to_owned(),
-            accuracy: mean,
-            standard_error: (spread / n).sqrt(),
+            accuracy: average(&by_fold),
+            standard_error: standard_error(&by_fold),
             standard_threshold,
             standard_accuracy: accuracy(pairs, standard_threshold),
             best_threshold,
@@ -73,18 +66,18 @@ impl Verification {
     }
 }
 
-/// Share of pairs judged rightly if those up to the threshold match.
+/// Share of pairs judged correctly if distances up to the threshold match.
 fn accuracy(pairs: &[Scored], threshold: f32) -> f64 {
     let right = pairs.iter().filter(|pair| (pair.distance <= threshold) == pair.same).count();
     right as f64 / pairs.len().max(1) as f64
 }
 
-/// The threshold with the highest accuracy: half-way between two neighbouring distances.
+/// The threshold with the highest accuracy: halfway between two neighbouring distances.
 fn best_threshold(pairs: &[Scored]) -> f32 {
     let mut sorted: Vec<Scored> =
         pairs.iter().filter(|p| p.distance.is_finite()).copied().collect();
     sorted.sort_by(|a, b| a.distance.total_cmp(&b.distance));
-    // Accepting one more pair at a time: right ones gained, wrong ones lost.
+    // Accept one more pair at a time: a pair of one person gains, a pair of two people loses.
     let (mut gained, mut best) = (0i64, (0i64, f32::MIN));
     for (i, pair) in sorted.iter().enumerate() {
         gained += if pair.same { 1 } else { -1 };
@@ -96,14 +89,14 @@ fn best_threshold(pairs: &[Scored]) -> f32 {
     best.1
 }
 
-/// The largest threshold at which at most that share of false pairs is accepted, and the share of
-/// true pairs accepted there.
+/// The largest threshold at which the false accept rate is at most `far`, and the true positive rate
+/// there.
 fn at_far(pairs: &[Scored], far: f64) -> (f32, f64) {
     let mut false_pairs: Vec<f32> =
         pairs.iter().filter(|pair| !pair.same).map(|pair| pair.distance).collect();
     false_pairs.sort_by(f32::total_cmp);
     let allowed = (far * false_pairs.len() as f64) as usize;
-    // Just below the first false pair that may not be accepted.
+    // Just below the first false pair that must be rejected.
     let threshold = false_pairs.get(allowed).map_or(f32::MAX, |distance| distance.next_down());
     let same = pairs.iter().filter(|pair| pair.same);
     let accepted = same.clone().filter(|pair| pair.distance <= threshold).count();

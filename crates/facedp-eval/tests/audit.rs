@@ -1,19 +1,17 @@
-//! Audits of mechanisms that are right, and of some with a planted bug each, which they must find.
+//! Audits of correct mechanisms, and of mechanisms with a planted bug each, which the audits must find.
 //!
-//! Seeds are fixed. A correct mechanism is called refuted with a chance of at most one in a thousand over
-//! the choice of seed.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+//! Seeds are fixed. Over the choice of seed, a correct mechanism is called refuted with probability at
+//! most 1e-3.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock};
 
-use facedp::certified::{CELLS, Cells};
+use facedp::certified::{CELLS, Cells, CertifiedMethod, CertifiedPlan, Mechanism};
 use facedp::noise::{discrete_laplace, experiment};
-use facedp::{
-    CertifiedMethod, CertifiedPlan, Epsilon, FeatureModel, Mechanism, Plan, Preset, Ranking,
-};
+use facedp::{Epsilon, FeatureModel, Plan, Preset, Ranking};
 use facedp_eval::audit::{Audit, Effort, Options, Pair, PairResult, Subject, certified_pair, run};
-use facedp_eval::progress::{Nobody, Progress};
+use facedp_eval::progress::{Progress, Silent};
 use rand_core::CryptoRng;
 
 static MODEL: LazyLock<Arc<FeatureModel>> = LazyLock::new(|| {
@@ -23,25 +21,25 @@ static MODEL: LazyLock<Arc<FeatureModel>> = LazyLock::new(|| {
 
 fn audit(subject: &Subject<'_>, runs: usize, confidence: f64) -> Audit {
     let options = Options { runs, confidence, seed: 1, real: Vec::new() };
-    let audit = run(subject, &options, &Progress::new(&Nobody, &AtomicBool::new(false))).unwrap();
+    let audit = run(subject, &options, &Progress::new(&Silent, &AtomicBool::new(false))).unwrap();
     println!("{}", audit.verdict());
     audit
 }
 
-fn look(pair: &Pair<'_>, runs: usize) -> PairResult {
-    look_at(pair, runs, 0.001)
+fn check(pair: &Pair<'_>, runs: usize) -> PairResult {
+    check_at(pair, runs, 0.001)
 }
 
-fn look_at(pair: &Pair<'_>, runs: usize, alpha: f64) -> PairResult {
+fn check_at(pair: &Pair<'_>, runs: usize, alpha: f64) -> PairResult {
     let effort = Effort { runs, alpha, seed: 1 };
-    let result = pair.audit(effort, &Progress::new(&Nobody, &AtomicBool::new(false))).unwrap();
+    let result = pair.audit(effort, &Progress::new(&Silent, &AtomicBool::new(false))).unwrap();
     println!(
         "{}: {:.3} of {} ({:.3} attainable) by {} {}",
         result.name,
         result.epsilon_lower_bound,
         result.claimed,
         result.attainable,
-        result.look,
+        result.statistic,
         result.event
     );
     result
@@ -57,7 +55,7 @@ fn paper(preset: Preset, features: usize) -> Plan {
     Plan::new(Arc::clone(&MODEL), preset.method(Epsilon::new(0.2).unwrap(), features)).unwrap()
 }
 
-/// One dimension, whole numbers, `claimed` for inputs 0 and `width`.
+/// A mechanism on one whole number; `claimed` is for the inputs 0 and `width`.
 fn one<'a>(
     claimed: f64,
     width: i64,
@@ -68,7 +66,7 @@ fn one<'a>(
         claimed,
         inputs: [vec![0.0], vec![width as f64]],
         release: Box::new(move |side, random| vec![(side as i64 * width) as f64 + noise(random)]),
-        looks: Vec::new(),
+        statistics: Vec::new(),
     }
 }
 
@@ -78,17 +76,17 @@ fn a_correct_mechanism_is_not_refuted_and_the_bound_is_near() {
         let exact = 100.0 / scale as f64;
         assert!((exact / claimed - 1.0f64).abs() < 0.05);
         let result =
-            look(&one(exact, 100, |random| discrete_laplace(scale, random) as f64), 100_000);
+            check(&one(exact, 100, |random| discrete_laplace(scale, random) as f64), 100_000);
         assert!(!result.refuted, "{result:?}");
         assert!(result.epsilon_lower_bound > 0.75 * exact, "{result:?}");
     }
 }
 
-/// The plainest mechanism at a million runs: the bound comes within 10 % of the truth.
+/// The simplest mechanism at a million runs: the bound comes within 10 % of the true epsilon.
 #[test]
 fn many_runs_come_near_the_truth() {
     let pair = one(0.2, 1, |random| discrete_laplace(5, random) as f64);
-    let result = look_at(&pair, 1_000_000, 0.05);
+    let result = check_at(&pair, 1_000_000, 0.05);
     assert!(!result.refuted && result.epsilon_lower_bound >= 0.18, "{result:?}");
 }
 
@@ -116,13 +114,13 @@ fn the_paper_is_refuted() {
         assert!(audit.refuted && audit.epsilon_lower_bound > 0.2, "{}", audit.verdict());
         assert!((audit.structural.delta_floor - floor).abs() < 0.01, "{:?}", audit.structural);
         assert_eq!(audit.structural.epsilon_structural, None);
-        // Sums of Laplace noises are not Laplace noise.
+        // Sums of Laplace variables are not Laplace distributed.
         assert!(audit.theorem_1.unwrap().iter().any(|fit| fit.distance > 2.0 * fit.critical));
     }
 }
 
-/// Noise of the plan for twice the budget passes for noise of this one: half the noise, or, what is the
-/// same, a sensitivity of half the true one.
+/// The noise of a plan with twice the budget passes for the noise of this plan: half the noise, or
+/// equivalently half the true sensitivity.
 fn half_the_noise(epsilon: f64, features: usize, feature: Option<usize>) -> PairResult {
     let (plan, drawn) = (
         certified(epsilon, features, Mechanism::Laplace, false),
@@ -139,14 +137,14 @@ fn half_the_noise(epsilon: f64, features: usize, feature: Option<usize>) -> Pair
         let noisy = drawn.mechanism(&cells[side], random).unwrap();
         noisy.cells().iter().map(|c| c.unwrap() as f64).collect()
     });
-    look(&pair, 100_000)
+    check(&pair, 100_000)
 }
 
 #[test]
 fn half_the_noise_is_found() {
     assert!(half_the_noise(0.2, 1, None).refuted);
     assert!(half_the_noise(0.2, 4, None).refuted);
-    // With many features no event of all of them has any power, so single ones are looked at.
+    // With many features no event on all of them has any power, so single features are audited.
     for feature in [0, 3, 15] {
         assert!(half_the_noise(8.0, 16, Some(feature)).refuted);
     }
@@ -158,7 +156,7 @@ fn a_feature_without_noise_is_found() {
     let corners = [vec![0; 4], vec![CELLS; 4]];
     let cells = corners.clone().map(Cells::new);
     let pair = Pair {
-        name: "one feature is bare".to_owned(),
+        name: "one feature without noise".to_owned(),
         claimed: 0.2,
         inputs: corners.clone().map(|c| c.iter().map(|c| *c as f64).collect()),
         release: Box::new(move |side, random| {
@@ -167,9 +165,9 @@ fn a_feature_without_noise_is_found() {
             output[2] = corners[side][2] as f64;
             output
         }),
-        looks: Vec::new(),
+        statistics: Vec::new(),
     };
-    assert!(look(&pair, 200).refuted);
+    assert!(check(&pair, 200).refuted);
 }
 
 #[test]
@@ -184,7 +182,7 @@ fn a_ranking_by_the_private_image_is_found() {
 
 #[test]
 fn noise_made_of_floating_point_logarithms_is_found() {
-    // The textbook's: a uniform number of 53 bits, a logarithm, a sign. Scale 5 for inputs 0 and 1.
+    // As in textbooks: a uniform number of 53 bits, a logarithm, a sign. Scale 5 for inputs 0 and 1.
     let float = |random: &mut dyn CryptoRng| {
         let uniform = ((random.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
         let sign = if random.next_u64() >> 63 == 0 { 5.0 } else { -5.0 };
@@ -192,7 +190,7 @@ fn noise_made_of_floating_point_logarithms_is_found() {
     };
     let mut pair = one(0.2, 1, float);
     pair.name = "floating point".to_owned();
-    let result = look(&pair, 20_000);
+    let result = check(&pair, 20_000);
     assert!(result.refuted, "{result:?}");
 }
 
@@ -209,10 +207,10 @@ fn noise_used_twice_is_found() {
             let (first, second) = (noise("a"), noise(if reuse { "a" } else { "b" }));
             vec![inputs[1] + second - inputs[0] - first]
         }),
-        looks: Vec::new(),
+        statistics: Vec::new(),
     };
-    assert!(look(&twice(true), 400).refuted);
-    assert!(!look(&twice(false), 20_000).refuted);
+    assert!(check(&twice(true), 400).refuted);
+    assert!(!check(&twice(false), 20_000).refuted);
 }
 
 #[test]
@@ -221,7 +219,7 @@ fn options_out_of_range_are_named() {
     let stop = AtomicBool::new(false);
     let options = |runs, confidence| Options { runs, confidence, seed: 1, real: Vec::new() };
     let error = |options| {
-        run(&Subject::Certified(&plan), &options, &Progress::new(&Nobody, &stop))
+        run(&Subject::Certified(&plan), &options, &Progress::new(&Silent, &stop))
             .unwrap_err()
             .to_string()
     };

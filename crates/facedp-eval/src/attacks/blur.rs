@@ -5,7 +5,7 @@ use facedp_engine::Picture;
 use super::{Attack, by_plane, window};
 use crate::error::Result;
 
-/// Weights 1 2 1, across and down.
+/// The separable kernel 1 2 1.
 pub struct Blur;
 
 impl Attack for Blur {

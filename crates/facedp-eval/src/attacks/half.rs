@@ -1,11 +1,11 @@
-//! Reduced to half its size and enlarged again.
+//! Reduction to half the size, then enlargement to the original size.
 
 use facedp_engine::Picture;
 
 use super::{Attack, by_plane, nearest};
 use crate::error::Result;
 
-/// Each pixel the mean of four, then linear interpolation.
+/// Means of 2x2 pixels, then bilinear interpolation.
 pub struct HalfSize;
 
 impl Attack for HalfSize {
@@ -23,7 +23,7 @@ impl Attack for HalfSize {
             };
             let half: Vec<f32> = (0..half_width * half_height).map(mean).collect();
             let enlarged = |i: usize| {
-                // Centres of the small pixels lie between those of the large ones.
+                // The centre of each reduced pixel lies between the centres of its four source pixels.
                 let place = |n: usize| ((n as f32 - 0.5) / 2.0).floor() as isize;
                 let share = |n: usize| (n as f32 - 0.5) / 2.0 - place(n) as f32;
                 let (x, y) = (i % width, i / width);

@@ -1,11 +1,11 @@
-//! JPEG of quality 75, what platforms make of photos.
+//! JPEG compression at quality 75, as platforms apply it to uploads.
 
 use facedp_engine::{Picture, after_jpeg};
 
 use super::Attack;
 use crate::error::Result;
 
-/// JPEG 75, 4:2:0.
+/// Quality 75, chroma subsampling 4:2:0.
 pub struct Jpeg75;
 
 impl Attack for Jpeg75 {

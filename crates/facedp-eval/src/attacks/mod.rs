@@ -1,4 +1,4 @@
-//! What an attacker does to a noisy picture before showing it to a recogniser.
+//! What an attacker does to a noisy picture before passing it to a recogniser.
 //!
 //! A new attack is one file and one line in [`all`].
 
@@ -13,15 +13,14 @@ use facedp_engine::Picture;
 
 use crate::error::Result;
 
-/// Something done to a picture.
 pub trait Attack: Sync {
-    /// Its name.
+    /// The name in options, results and reports.
     fn name(&self) -> &'static str;
-    /// Does it. The picture keeps its size.
+    /// Treats a picture. The result has the same size.
     fn apply(&self, picture: &Picture) -> Result<Picture>;
 }
 
-/// All attacks.
+/// All attacks, in the order of the report.
 pub fn all() -> Vec<Box<dyn Attack>> {
     vec![
         Box::new(none::Nothing),
@@ -33,7 +32,7 @@ pub fn all() -> Vec<Box<dyn Attack>> {
     ]
 }
 
-/// A picture made sample by sample from its planes, one colour at a time.
+/// Treats the three colour planes of a picture separately.
 fn by_plane(
     picture: &Picture,
     treat: impl Fn(&[f32], usize, usize) -> Vec<f32>,
@@ -53,14 +52,14 @@ fn by_plane(
     Ok(Picture::new(width, height, rgb).map_err(facedp_engine::Error::from)?)
 }
 
-/// The value at a place, of the nearest pixel if it lies outside.
+/// The value at a position. Positions outside take the nearest pixel.
 fn nearest(plane: &[f32], width: usize, height: usize, x: isize, y: isize) -> f32 {
     let x = x.clamp(0, width as isize - 1) as usize;
     let y = y.clamp(0, height as isize - 1) as usize;
     plane[y * width + x]
 }
 
-/// The nine values round a pixel.
+/// The 3x3 values around a pixel, row by row.
 fn window(plane: &[f32], width: usize, height: usize, at: usize) -> [f32; 9] {
     let (x, y) = ((at % width) as isize, (at / width) as isize);
     std::array::from_fn(|i| {
@@ -74,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    /// A flat picture stays flat; fine noise is smoothed away.
+    /// A flat picture stays flat; fine noise is reduced.
     #[test]
     fn attacks_smooth() {
         let flat = Picture::new(32, 40, vec![90; 3 * 32 * 40]).unwrap();
@@ -90,8 +89,8 @@ mod tests {
             assert_eq!((treated.width(), treated.height()), (32, 40));
             assert!(treated.rgb().iter().all(|v| v.abs_diff(90) <= 1), "{}", attack.name());
             let left = spread(&attack.apply(&noisy).unwrap()) / spread(&noisy);
-            let most = if attack.name() == "none" { 1.0 } else { 0.9 };
-            assert!(left <= most, "{} left {left}", attack.name());
+            let max = if attack.name() == "none" { 1.0 } else { 0.9 };
+            assert!(left <= max, "{} left {left}", attack.name());
         }
     }
 }

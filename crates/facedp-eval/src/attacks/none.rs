@@ -1,11 +1,10 @@
-//! Nothing: what the others are compared with.
+//! No attack: the baseline for the others.
 
 use facedp_engine::Picture;
 
 use super::Attack;
 use crate::error::Result;
 
-/// The picture as it is.
 pub struct Nothing;
 
 impl Attack for Nothing {

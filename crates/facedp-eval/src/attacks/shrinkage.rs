@@ -1,15 +1,16 @@
-//! Wavelet shrinkage: small Haar coefficients are noise, and go (Donoho and Johnstone 1994).
+//! Wavelet shrinkage: small Haar coefficients are taken for noise and removed (Donoho and Johnstone 1994).
 
 use facedp_engine::Picture;
 
 use super::{Attack, by_plane};
 use crate::error::Result;
 
-/// Three levels, soft threshold `sigma sqrt(2 ln n)`, sigma from the finest diagonal coefficients.
+/// Three levels. Soft threshold `sigma sqrt(2 ln n)`, with sigma estimated from the finest diagonal
+/// coefficients.
 pub struct Shrinkage;
 
 const LEVELS: u32 = 3;
-/// The median of |x| of a normal law of deviation 1.
+/// The median of |x| for a standard normal x.
 const MEDIAN_OF_NORMAL: f32 = 0.6745;
 
 impl Attack for Shrinkage {
@@ -19,7 +20,7 @@ impl Attack for Shrinkage {
 
     fn apply(&self, picture: &Picture) -> Result<Picture> {
         by_plane(picture, |plane, width, height| {
-            // Padded by the nearest pixels to whole blocks.
+            // Pad with the nearest pixels to whole blocks.
             let block = 1usize << LEVELS;
             let (wide, high) = (width.next_multiple_of(block), height.next_multiple_of(block));
             let source =
@@ -48,14 +49,14 @@ impl Attack for Shrinkage {
     }
 }
 
-/// Four neighbours to mean and differences, orthonormal; its own inverse.
+/// The orthonormal 2x2 Haar transform of four neighbours. It is its own inverse.
 fn rotated([a, b, c, d]: [f32; 4]) -> [f32; 4] {
     [0.5 * (a + b + c + d), 0.5 * (a - b + c - d), 0.5 * (a + b - c - d), 0.5 * (a - b - c + d)]
 }
 
-type Places = fn(usize, usize, usize, usize) -> ([usize; 4], [usize; 4]);
+type Positions = fn(usize, usize, usize, usize) -> ([usize; 4], [usize; 4]);
 
-/// Places of four neighbours, and of their four coefficients in the quarters of the part.
+/// Positions of four neighbours, and of their four coefficients in the quarters of the region.
 fn forward(x: usize, y: usize, width: usize, height: usize) -> ([usize; 4], [usize; 4]) {
     let at = |x: usize, y: usize| y << 32 | x;
     let pixels =
@@ -69,15 +70,15 @@ fn backward(x: usize, y: usize, width: usize, height: usize) -> ([usize; 4], [us
     (coefficients, pixels)
 }
 
-/// One level on the upper left part of the plane.
-fn step(values: &mut [f32], stride: usize, width: usize, height: usize, places: Places) {
+/// Transforms one level, in place, on the upper left region of the plane.
+fn step(values: &mut [f32], stride: usize, width: usize, height: usize, positions: Positions) {
     let old = values.to_vec();
-    let index = |place: usize| (place >> 32) * stride + (place & 0xffff_ffff);
+    let index = |at: usize| (at >> 32) * stride + (at & 0xffff_ffff);
     for y in 0..height / 2 {
         for x in 0..width / 2 {
-            let (from, to) = places(x, y, width, height);
-            let turned = rotated(from.map(|place| old[index(place)]));
-            to.iter().zip(turned).for_each(|(place, value)| values[index(*place)] = value);
+            let (from, to) = positions(x, y, width, height);
+            let turned = rotated(from.map(|at| old[index(at)]));
+            to.iter().zip(turned).for_each(|(at, value)| values[index(*at)] = value);
         }
     }
 }

@@ -1,15 +1,15 @@
 //! From counts to a lower bound on epsilon.
 //!
-//! Under eps-differential privacy, `Pr[event | a] <= e^eps Pr[event | b]` for every event. So a lower
-//! bound of the one and an upper bound of the other (Clopper and Pearson 1934, which never fall short
-//! of their confidence) bound epsilon from below.
-
+//! Under eps-differential privacy, `Pr[event | a] <= e^eps Pr[event | b]` for every event. A lower bound
+//! on the first probability and an upper bound on the second therefore bound epsilon from below. Both
+//! bounds are Clopper and Pearson's (1934), whose coverage never falls short of the stated confidence.
 //!
-//! statrs 0.19 has the quantiles of the beta law that usually serve here; for some counts its search does
-//! not end. Tails of the binomial law are short sums, so they are summed.
+//! These bounds are usually computed as quantiles of the beta distribution. The search in statrs 0.19
+//! does not terminate for some counts, so this module sums the binomial tail directly.
 
-/// A lower bound of a probability of which `hits` of `n` trials were hits, wrong with a chance of at
-/// most `alpha`: where so many hits or more would have just that chance.
+/// A lower bound on the probability of an event that occurred in `hits` of `n` trials: the probability at
+/// which `hits` or more would occur with probability `alpha`. The bound is wrong with probability at most
+/// `alpha`.
 pub fn at_least(hits: u64, n: u64, alpha: f64) -> f64 {
     if hits == 0 {
         return 0.0;
@@ -22,12 +22,12 @@ pub fn at_least(hits: u64, n: u64, alpha: f64) -> f64 {
     low
 }
 
-/// An upper bound, likewise.
+/// The matching upper bound.
 pub fn at_most(hits: u64, n: u64, alpha: f64) -> f64 {
     1.0 - at_least(n - hits, n, alpha)
 }
 
-/// `Pr[at least that many hits in n trials]` of a probability of at most `hits / n`.
+/// `Pr[at least that many hits in n trials]`, for a probability of at most `hits / n`.
 fn tail(hits: u64, n: u64, probability: f64) -> f64 {
     if probability <= 0.0 || probability >= 1.0 {
         return f64::from(probability >= 1.0);
@@ -45,7 +45,7 @@ fn tail(hits: u64, n: u64, probability: f64) -> f64 {
     (first + sum.ln()).exp()
 }
 
-/// `ln n!`, by Stirling's series where it is exact to the last bits.
+/// `ln n!`; from 32 on by Stirling's series, which is then exact to the last bits.
 fn ln_factorial(n: f64) -> f64 {
     if n < 32.0 {
         return (2..=n as u32).map(|k| f64::from(k).ln()).sum();
@@ -56,7 +56,7 @@ fn ln_factorial(n: f64) -> f64 {
     n * n.ln() - n + 0.5 * (std::f64::consts::TAU * n).ln() + series
 }
 
-/// About the bound of [`epsilon`], in no time: to choose among many events.
+/// A fast approximation of [`epsilon`], for choosing among many events.
 pub fn promise(hits: [u64; 2], n: u64, alpha: f64) -> f64 {
     let square = -2.0 * (alpha / 2.0).ln();
     let count = n as f64;
@@ -72,18 +72,18 @@ pub fn promise(hits: [u64; 2], n: u64, alpha: f64) -> f64 {
     if low > 0.0 { (low / high).ln() } else { f64::NEG_INFINITY }
 }
 
-/// A lower bound of epsilon from the hits of an event on either side, in `n` runs each: wrong with a
-/// chance of at most `alpha`.
+/// A lower bound on epsilon from the hits of an event in `n` runs of each neighbour. The bound is wrong
+/// with probability at most `alpha`.
 pub fn epsilon(hits: [u64; 2], n: u64, alpha: f64) -> f64 {
     let (low, high) = (at_least(hits[0], n, alpha / 2.0), at_most(hits[1], n, alpha / 2.0));
     (low / high).ln().max(0.0)
 }
 
-/// The bound that the Laplace mechanism of that epsilon would get from its best event, if hits were as
-/// expected: more can hardly be hoped for from so many runs.
+/// The bound that the Laplace mechanism with the claimed epsilon would reach with its best event if the
+/// hits were as expected. A correct mechanism can hardly show more with `n` runs.
 pub fn attainable(claimed: f64, n: u64, alpha: f64) -> f64 {
     let hits = |probability: f64| (probability * n as f64).round() as u64;
-    // All outputs below a point between both inputs.
+    // All outputs below a point between the two inputs.
     let event = |n: u32| {
         let share = f64::from(n) / 50.0;
         let (low, high) = ((-claimed * share).exp(), (-claimed * (1.0 - share)).exp());
@@ -94,14 +94,14 @@ pub fn attainable(claimed: f64, n: u64, alpha: f64) -> f64 {
     best.map_or(0.0, |hits| epsilon(hits, n, alpha))
 }
 
-/// The least number of runs a side at which an event of these rates would refute a claim, half of the
-/// runs being spent on choosing the event; none if that is more than `most`.
-pub fn runs_needed(rates: [f64; 2], claimed: f64, most: u64, alpha: f64) -> Option<u64> {
+/// The smallest number of runs per neighbour at which an event with these rates would refute the claim.
+/// Half of the runs are spent on choosing the event. `None` if more than `max` would be needed.
+pub fn runs_needed(rates: [f64; 2], claimed: f64, max: u64, alpha: f64) -> Option<u64> {
     let refutes = |n: u64| {
         let hits = rates.map(|rate| (rate * n as f64).round() as u64);
         epsilon(hits, n, alpha) > claimed
     };
-    let doubled = (2..40).map(|bits| 1u64 << bits).take_while(|n| *n < 2 * most);
+    let doubled = (2..40).map(|bits| 1u64 << bits).take_while(|n| *n < 2 * max);
     let enough = doubled.into_iter().find(|n| refutes(*n))?;
     let (mut low, mut high) = (enough / 2, enough);
     while high - low > 1 {
@@ -137,7 +137,7 @@ mod tests {
         (1, 50000, 1e-06, 2.0000009999806667e-11, 0.0003337160580485963),
     ];
 
-    /// FINDINGS of the prototype: 7 runs a side are enough for a perfect distinguisher at 0.2 and 95 %.
+    /// 7 runs per neighbour are enough for a perfect distinguisher at epsilon 0.2 and 95 %.
     #[test]
     fn few_runs_refute_what_is_plainly_wrong() {
         assert!(epsilon([7, 0], 7, 0.05) > 0.2 && epsilon([6, 0], 6, 0.05) < 0.2);

@@ -1,13 +1,12 @@
-//! `certified`: the law of its noise is known, and whole numbers.
+//! Neighbours for `certified`. Its outputs are whole numbers, and its likelihood ratio is known exactly.
 
-use facedp::CertifiedPlan;
-use facedp::certified::{Block, CELLS, Cells};
-use facedp_engine::{Key, Patch, Region, Secret, certify};
+use facedp::certified::{Block, CELLS, Cells, CertifiedPlan};
+use facedp_engine::{Key, Patch, Region, Secret, keyed_randomness};
 use rand_core::CryptoRng;
 
 use super::pair::Pair;
 
-/// Neighbours at the ends of boxes, and real ones.
+/// Neighbours at the corners of the box, at the ends of single features, and from real faces.
 pub(super) fn pairs<'a>(plan: &'a CertifiedPlan, real: &[[Vec<f64>; 2]]) -> Vec<Pair<'a>> {
     let mut pairs = Vec::new();
     let released: Vec<usize> = plan.blocks().iter().flat_map(|b| b.features().to_vec()).collect();
@@ -47,8 +46,8 @@ pub(super) fn pairs<'a>(plan: &'a CertifiedPlan, real: &[[Vec<f64>; 2]]) -> Vec<
     pairs
 }
 
-/// A pair whose likelihood ratio is looked at too: in whole numbers, since it has atoms at plus and minus
-/// epsilon that rounding would tear apart.
+/// A pair of neighbours with the likelihood ratio as a further statistic. The ratio is computed in whole
+/// numbers: it has atoms at plus and minus epsilon, which rounding would split.
 pub fn pair<'a>(
     plan: &'a CertifiedPlan,
     name: &str,
@@ -67,20 +66,20 @@ pub fn pair<'a>(
         claimed,
         inputs,
         release: Box::new(release),
-        looks: vec![("the likelihood ratio", Box::new(ratio))],
+        statistics: vec![("the likelihood ratio", Box::new(ratio))],
     }
 }
 
-/// Noisy cells as numbers, which they are exactly; features without a budget show nothing.
+/// Noisy cells as floating-point numbers, which represent them exactly. Features without a budget are 0.
 fn output(plan: &CertifiedPlan, cells: &Cells, random: &mut dyn CryptoRng) -> Vec<f64> {
-    // The number of features is the plan's, so that it cannot fail.
+    // This cannot fail: the number of features is the plan's.
     let noisy = plan.mechanism(cells, random);
     let cells = noisy.as_ref().map(|noisy| noisy.cells()).unwrap_or_default();
     cells.iter().map(|cell| cell.unwrap_or(0) as f64).collect()
 }
 
-/// The logarithm of how much likelier an output is from the first input than from the second, in units
-/// of `2^-exponent / CELLS`.
+/// The logarithm of the likelihood ratio of the first input to the second, in units of
+/// `2^-exponent / CELLS`.
 fn log_ratio(plan: &CertifiedPlan, output: &[f64], inputs: &[Vec<i64>; 2]) -> f64 {
     let mut sum: i128 = 0;
     for block in plan.blocks() {
@@ -93,8 +92,8 @@ fn log_ratio(plan: &CertifiedPlan, output: &[f64], inputs: &[Vec<i64>; 2]) -> f6
     sum as f64
 }
 
-/// Two photos under one key that are equal but for their features, in one order or the other. Noise that
-/// is used twice would cancel in the difference of both releases.
+/// Two photos under one key that differ only in their features, in either order. If the noise were used
+/// twice, it would cancel in the difference of the two releases.
 fn twice(plan: &CertifiedPlan, feature: usize) -> Pair<'_> {
     let features = plan.method().features;
     let at = |cell: i64| -> Vec<i64> {
@@ -108,8 +107,7 @@ fn twice(plan: &CertifiedPlan, feature: usize) -> Pair<'_> {
         let mut key = [0; 32];
         random.fill_bytes(&mut key);
         let secret = Secret::Key(Key::from_bytes(key));
-        let once = |cells: &Cells| match certify::randomness(plan, &[0; 32], &patch, cells, &secret)
-        {
+        let once = |cells: &Cells| match keyed_randomness(plan, &[0; 32], &patch, cells, &secret) {
             Ok(mut source) => output(plan, cells, &mut source),
             Err(_) => vec![0.0; features],
         };
@@ -122,6 +120,6 @@ fn twice(plan: &CertifiedPlan, feature: usize) -> Pair<'_> {
         claimed: 2.0 * block.map_or(0.0, Block::epsilon),
         inputs: [apart(CELLS), apart(-CELLS)],
         release: Box::new(release),
-        looks: Vec::new(),
+        statistics: Vec::new(),
     }
 }

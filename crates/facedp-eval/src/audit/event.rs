@@ -1,31 +1,31 @@
-//! Choosing an event that tells two sides apart.
+//! Choosing an event that tells two neighbours apart.
 //!
-//! Each run is looked at in several ways, each a number. Numbers are sorted into bins, bins by how much
-//! more often the one side falls into them, and the event is a number of bins from the head of that
-//! order, or all numbers to one side of a bin's edge. Runs that put bins in order, runs that choose
-//! among events, and runs that bound epsilon are three different sets.
+//! Every run yields several statistics. The values of a statistic are sorted into bins, and the bins by
+//! how much more often one neighbour falls into them. An event is a number of bins from the head of that
+//! order, or all values on one side of a bin's edge. Three disjoint sets of runs order the bins, choose
+//! the event and bound epsilon.
 
 use super::bound;
 
-/// Bins of a look, at most.
+/// Bins are separated at multiples of the `1 / BINS` quantile.
 const BINS: usize = 64;
 
-/// A set of outputs: those whose look falls into some bins.
+/// A set of outputs: those for which a statistic falls into certain bins.
 pub(super) struct Event {
-    /// Which look.
-    pub(super) look: usize,
-    /// The side that it is more likely on.
+    /// The number of the statistic.
+    pub(super) statistic: usize,
+    /// The neighbour on which the event is more likely.
     pub(super) side: usize,
     bins: Bins,
     inside: Vec<bool>,
 }
 
 impl Event {
-    pub(super) fn contains(&self, looks: &[f64]) -> bool {
-        self.inside[self.bins.of(looks[self.look])]
+    pub(super) fn contains(&self, values: &[f64]) -> bool {
+        self.inside[self.bins.of(values[self.statistic])]
     }
 
-    /// The event for people, if it is short.
+    /// The condition on the statistic, for readers; only a count of bins if there is no short form.
     pub(super) fn in_words(&self) -> String {
         let edges = &self.bins.edges;
         let changes: Vec<usize> =
@@ -40,16 +40,16 @@ impl Event {
     }
 }
 
-/// Looks of runs of both sides: `looks[side][run][look]`.
-pub(super) type Looks = [Vec<Vec<f64>>; 2];
+/// Statistics of the runs of both neighbours: `values[side][run][statistic]`.
+pub(super) type Values = [Vec<Vec<f64>>; 2];
 
-/// The event that promises the highest bound: bins from `first`, the choice by `second`.
-pub(super) fn choose(first: &Looks, second: &Looks, alpha: f64) -> Option<Event> {
-    let looks = first[0].first()?.len();
+/// The event that promises the highest bound. `first` orders the bins, `second` chooses the event.
+pub(super) fn choose(first: &Values, second: &Values, alpha: f64) -> Option<Event> {
+    let statistics = first[0].first()?.len();
     let mut best: Option<(f64, Event)> = None;
-    for look in 0..looks {
-        let bins = Bins::of_values(first.iter().flatten().map(|looks| looks[look]));
-        let counts = |runs: &Looks| runs.each_ref().map(|runs| bins.count(runs, look));
+    for statistic in 0..statistics {
+        let bins = Bins::of_values(first.iter().flatten().map(|values| values[statistic]));
+        let counts = |runs: &Values| runs.each_ref().map(|runs| bins.count(runs, statistic));
         let (order, choice) = (counts(first), counts(second));
         for side in 0..2 {
             let ratio =
@@ -63,7 +63,7 @@ pub(super) fn choose(first: &Looks, second: &Looks, alpha: f64) -> Option<Event>
                 if best.as_ref().is_none_or(|(best, _)| score > *best) {
                     let mut inside = vec![false; bins.len()];
                     order[..head].iter().for_each(|n| inside[*n] = true);
-                    best = Some((score, Event { look, side, bins: bins.clone(), inside }));
+                    best = Some((score, Event { statistic, side, bins: bins.clone(), inside }));
                 }
             }
         }
@@ -71,7 +71,7 @@ pub(super) fn choose(first: &Looks, second: &Looks, alpha: f64) -> Option<Event>
     best.map(|(_, event)| event)
 }
 
-/// How many bins from the head of an order promise the highest bound, and which.
+/// The highest bound that bins from the head of the order promise, and their number.
 fn best_head(order: &[usize], counts: [&[u64]; 2], alpha: f64) -> (f64, usize) {
     let n: u64 = counts[0].iter().sum();
     let mut hits = [0, 0];
@@ -86,14 +86,14 @@ fn best_head(order: &[usize], counts: [&[u64]; 2], alpha: f64) -> (f64, usize) {
     best
 }
 
-/// Where bins begin; the first begins nowhere.
 #[derive(Clone)]
 struct Bins {
+    /// Where bins begin, without the first, which is open below.
     edges: Vec<f64>,
 }
 
 impl Bins {
-    /// Bins of about the same number of values. A value that is frequent has a bin of its own.
+    /// Bins with about the same number of values each. A frequent value gets a bin of its own.
     fn of_values(values: impl Iterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values.collect();
         values.sort_unstable_by(f64::total_cmp);
@@ -114,9 +114,9 @@ impl Bins {
         self.edges.partition_point(|edge| edge.total_cmp(&value).is_le())
     }
 
-    fn count(&self, runs: &[Vec<f64>], look: usize) -> Vec<u64> {
+    fn count(&self, runs: &[Vec<f64>], statistic: usize) -> Vec<u64> {
         let mut counts = vec![0; self.len()];
-        runs.iter().for_each(|looks| counts[self.of(looks[look])] += 1);
+        runs.iter().for_each(|values| counts[self.of(values[statistic])] += 1);
         counts
     }
 }

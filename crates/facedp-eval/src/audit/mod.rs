@@ -1,8 +1,8 @@
-//! Whether a claim of differential privacy can be refuted.
+//! Audits that try to refute a claim of differential privacy.
 //!
-//! An audit runs a mechanism on two neighbours again and again and looks for an event that is more
-//! likely on one side than the claimed epsilon allows. What it finds is a proof that the claim is wrong,
-//! at a stated confidence. What it does not find proves nothing: see `proofs/` for that.
+//! An audit runs a mechanism many times on two neighbours and searches for an event that is more likely
+//! on one of them than the claimed epsilon allows. Such an event proves, at a stated confidence, that the
+//! claim is wrong. Finding none proves nothing; `proofs/` has the proofs.
 
 mod bound;
 mod certified;
@@ -15,7 +15,8 @@ mod theorem;
 
 use std::sync::Arc;
 
-use facedp::{CertifiedMethod, CertifiedPlan, Plan, Ranking};
+use facedp::certified::{CertifiedMethod, CertifiedPlan};
+use facedp::{Plan, Ranking};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -23,43 +24,40 @@ use crate::progress::Progress;
 use crate::statistics::median;
 
 pub use certified::pair as certified_pair;
-pub use pair::{Effort, Look, Pair, PairResult, Release};
+pub use pair::{Effort, Pair, PairResult, Release, Statistic};
 pub use people::real_pairs;
 pub use structural::Structural;
 pub use theorem::Fit;
 
-/// What is audited.
+/// The method to audit.
 pub enum Subject<'a> {
     /// One of the paper's methods.
     Paper(&'a Plan),
-    /// `certified`.
     Certified(&'a CertifiedPlan),
 }
 
-/// How.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// Runs a side, of each pair.
+    /// Runs per neighbour, for each pair.
     pub runs: usize,
-    /// The confidence of the bounds, all together.
+    /// The joint confidence of all bounds.
     pub confidence: f64,
-    /// The seed of all noise.
     pub seed: u64,
-    /// Features of people of a data folder, two by two.
+    /// Features of pairs of real people, audited in addition to the constructed pairs.
     pub real: Vec<[Vec<f64>; 2]>,
 }
 
-/// Draws that the fit of Theorem 1 is judged by.
+/// Draws for the test of Theorem 1.
 const DRAWS: usize = 20_000;
 
 impl Options {
-    /// Runs a side that memory holds: half a gigabyte of looks.
-    pub const MOST_RUNS: usize = 10_000_000;
-    /// Fewer would show nothing.
-    pub const LEAST_RUNS: usize = 40;
+    /// More runs do not fit into memory: their statistics take half a gigabyte.
+    pub const MAX_RUNS: usize = 10_000_000;
+    /// Fewer runs show nothing.
+    pub const MIN_RUNS: usize = 40;
 
     fn validate(&self) -> Result<()> {
-        if !(Self::LEAST_RUNS..=Self::MOST_RUNS).contains(&self.runs) {
+        if !(Self::MIN_RUNS..=Self::MAX_RUNS).contains(&self.runs) {
             return Err(Error::Runs { given: self.runs });
         }
         if !(0.5..1.0).contains(&self.confidence) {
@@ -69,43 +67,37 @@ impl Options {
     }
 }
 
-/// Everything that was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Audit {
-    /// The method.
     pub method: String,
-    /// The epsilon that is claimed.
+    /// The claimed epsilon.
     pub epsilon: f64,
-    /// How many features it covers.
+    /// The number of features that epsilon covers.
     pub features: usize,
-    /// Runs a side, of each pair.
+    /// Runs per neighbour, for each pair.
     pub runs: usize,
-    /// The confidence of all bounds together.
+    /// The joint confidence of all bounds.
     pub confidence: f64,
-    /// The seed.
     pub seed: u64,
-    /// What follows without any draw.
     pub structural: Structural,
-    /// Epsilon is at least this.
+    /// The largest lower bound on epsilon among pairs of single releases.
     pub epsilon_lower_bound: f64,
-    /// What could have been attained for the claimed epsilon at this number of runs.
+    /// The bound that a correct mechanism with the claimed epsilon could reach with as many runs.
     pub attainable: f64,
-    /// The pairs.
     pub pairs: Vec<PairResult>,
-    /// How the noise of features fits the paper's Theorem 1, if the method rests on it.
+    /// How the noise of each feature fits the paper's Theorem 1, if the method relies on it.
     pub theorem_1: Option<Vec<Fit>>,
-    /// Whether the claim is wrong.
+    /// Whether the claim is proven wrong, by a pair or by the structure.
     pub refuted: bool,
 }
 
-/// Audits a method.
 pub fn run(subject: &Subject<'_>, options: &Options, progress: &Progress<'_>) -> Result<Audit> {
     options.validate()?;
     match subject {
         Subject::Paper(plan) if plan.method().ranking == Ranking::Amplitude => {
             let swapped = paper::Swapped::new(plan)?;
             let structural = swapped.structure().summary();
-            let pairs = looked_at(&[swapped.pair()], options, progress)?;
+            let pairs = audit_pairs(&[swapped.pair()], options, progress)?;
             Ok(of_paper(plan, options, structural, pairs, None))
         }
         Subject::Paper(plan) => {
@@ -113,13 +105,13 @@ pub fn run(subject: &Subject<'_>, options: &Options, progress: &Progress<'_>) ->
             let structure = paper.structure();
             let apart = |[a, b]: &[Vec<f64>; 2]| a.iter().zip(b).map(|(a, b)| b - a).collect();
             let real: Vec<Vec<f64>> = options.real.iter().map(apart).collect();
-            let pairs = looked_at(&paper.pairs(&structure, &real), options, progress)?;
+            let pairs = audit_pairs(&paper.pairs(&structure, &real), options, progress)?;
             let theorem = paper.theorem(DRAWS, options.seed);
             Ok(of_paper(plan, options, structure.summary(), pairs, theorem))
         }
         Subject::Certified(plan) => {
-            // Where a prior helps, few features get any budget. Noise on all of them is drawn by the
-            // same code.
+            // With shrinkage few features get any budget. The same code draws noise for all features
+            // without it, so that plan is audited too.
             let all = CertifiedMethod { shrink: false, ..*plan.method() };
             let all = CertifiedPlan::new(Arc::clone(plan.model()), all)?;
             let mut pairs = certified::pairs(plan, &options.real);
@@ -127,7 +119,7 @@ pub fn run(subject: &Subject<'_>, options: &Options, progress: &Progress<'_>) ->
                 let more = certified::pairs(&all, &options.real).into_iter();
                 pairs.extend(more.map(|pair| Pair { name: pair.name + ", all features", ..pair }));
             }
-            let pairs = looked_at(&pairs, options, progress)?;
+            let pairs = audit_pairs(&pairs, options, progress)?;
             let structural = Structural {
                 delta_floor: 0.0,
                 epsilon_structural: Some(plan.spent()),
@@ -146,8 +138,8 @@ pub fn run(subject: &Subject<'_>, options: &Options, progress: &Progress<'_>) ->
     }
 }
 
-/// Audits pairs, sharing the chance of an error among them (Bonferroni).
-fn looked_at(
+/// Audits pairs. They share the allowed error probability (Bonferroni).
+fn audit_pairs(
     pairs: &[Pair<'_>],
     options: &Options,
     progress: &Progress<'_>,
@@ -185,7 +177,7 @@ fn found(
 ) -> Audit {
     let counted = (options.runs - 2 * (options.runs / 4)) as u64;
     let alpha = (1.0 - options.confidence) / pairs.len().max(1) as f64;
-    // Where several releases are claimed to spend more, a bound says nothing of one.
+    // Pairs of several releases claim more than epsilon; their bounds say nothing about one release.
     let single = pairs.iter().filter(|pair| pair.claimed <= epsilon);
     let bounds = single.map(|pair| pair.epsilon_lower_bound);
     Audit {
@@ -205,11 +197,11 @@ fn found(
 }
 
 impl Audit {
-    /// What it means, in a sentence or two.
+    /// The result in a few sentences.
     pub fn verdict(&self) -> String {
         let percent = 100.0 * self.confidence;
         let worst = self.pairs.iter().filter(|pair| pair.refuted);
-        // What is claimed of the whole says more than what is claimed of a feature.
+        // A claim about all features says more than a claim about one.
         let whole = |pair: &PairResult| pair.claimed >= self.epsilon;
         let worst = worst.max_by(|a, b| {
             let bounds = a.epsilon_lower_bound.total_cmp(&b.epsilon_lower_bound);
@@ -217,36 +209,36 @@ impl Audit {
         });
         let mut text = match worst {
             Some(pair) => format!(
-                "refuted: epsilon {} is claimed, and at {percent} % confidence it is at least {:.3} ({}: \
-                 {} came true in {} of {} runs on one side, in {} on the other)",
+                "refuted: the claimed epsilon is {}; at {percent} % confidence epsilon is at least {:.3} \
+                 ({}: an event of {} occurred in {} of {} runs on one neighbour and in {} on the other)",
                 pair.claimed,
                 pair.epsilon_lower_bound,
                 pair.name,
-                pair.look,
+                pair.statistic,
                 pair.hits[0],
                 pair.counted,
                 pair.hits[1],
             ),
             None => format!(
-                "not refuted at {percent} % confidence: no event that was tried shows more than {:.3} of \
-                 the {} that is claimed (a correct mechanism could show {:.3} with so many runs). This is \
-                 not a proof that the claim holds",
+                "not refuted at {percent} % confidence: the best event shows an epsilon of at least {:.3}; \
+                 the claim is {}, and a correct mechanism could show {:.3} with as many runs. This is not \
+                 a proof that the claim holds",
                 self.epsilon_lower_bound, self.epsilon, self.attainable,
             ),
         };
         if self.structural.delta_floor > 0.0 {
             text += &format!(
-                ". With a probability of {:.3} some direction of feature space gets no noise, and faces \
-                 that differ there are told apart with certainty: no epsilon holds with a smaller delta",
+                ". With probability {:.3} some direction of feature space gets no noise, and faces that \
+                 differ there are told apart with certainty: no epsilon holds with a smaller delta",
                 self.structural.delta_floor
             );
         }
         if let Some(fits) = &self.theorem_1 {
             let off = fits.iter().filter(|fit| fit.distance > fit.critical).count();
-            let middle = median(fits.iter().map(|fit| fit.distance).collect()).unwrap_or(0.0);
+            let median = median(fits.iter().map(|fit| fit.distance).collect()).unwrap_or(0.0);
             text += &format!(
-                ". Theorem 1 does not hold for {off} of {} features (Kolmogorov-Smirnov distance {middle:.3} \
-                 in the middle, {:.3} allowed)",
+                ". Theorem 1 does not hold for {off} of {} features (median Kolmogorov-Smirnov distance \
+                 {median:.3}, critical value {:.3})",
                 fits.len(),
                 fits.first().map_or(0.0, |fit| fit.critical),
             );

@@ -1,4 +1,4 @@
-//! Two neighbours, and what a mechanism makes of them.
+//! A mechanism on two neighbours, and the search for an event that tells them apart.
 
 use facedp::noise::experiment;
 use faer::Mat;
@@ -8,79 +8,76 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::bound;
-use super::event::{Looks, choose};
+use super::event::{Values, choose};
 use crate::error::Result;
 use crate::progress::Progress;
 
-/// A mechanism on two neighbours: outputs of the one (0) or the other (1).
+/// A mechanism on two neighbours. The first argument selects the neighbour, 0 or 1.
 pub type Release<'a> = dyn Fn(usize, &mut dyn CryptoRng) -> Vec<f64> + Sync + 'a;
-/// A number that an attacker could compute of an output.
-pub type Look<'a> = (&'static str, Box<dyn Fn(&[f64]) -> f64 + Sync + 'a>);
+/// A number that an attacker can compute from an output, with its name.
+pub type Statistic<'a> = (&'static str, Box<dyn Fn(&[f64]) -> f64 + Sync + 'a>);
 
 /// Two neighbours that a mechanism should make hard to tell apart.
 pub struct Pair<'a> {
-    /// What they are.
+    /// A description for readers. It also labels the noise, so changing it changes the draws.
     pub name: String,
-    /// The epsilon that is claimed for them.
+    /// The epsilon claimed for these neighbours.
     pub claimed: f64,
-    /// What either output would be without noise.
+    /// The two outputs as they would be without noise.
     pub inputs: [Vec<f64>; 2],
-    /// The mechanism.
     pub release: Box<Release<'a>>,
-    /// What an attacker who knows the mechanism looks at, besides what any attacker does.
-    pub looks: Vec<Look<'a>>,
+    /// Statistics of an attacker who knows the mechanism, in addition to those that apply to any
+    /// mechanism.
+    pub statistics: Vec<Statistic<'a>>,
 }
 
-/// What was found about a pair.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PairResult {
-    /// The neighbours.
+    /// A description of the neighbours.
     pub name: String,
-    /// The epsilon that is claimed for them.
+    /// The epsilon claimed for these neighbours.
     pub claimed: f64,
-    /// What the event is about.
-    pub look: String,
-    /// The event.
+    /// The name of the statistic that defines the event.
+    pub statistic: String,
+    /// The condition on the statistic.
     pub event: String,
-    /// How often it came true on the side where it is more likely, and on the other.
+    /// Runs in which the event occurred: on the neighbour where it is more likely, then on the other.
     pub hits: [u64; 2],
-    /// Runs a side that were counted: those that did not choose the event.
+    /// Counted runs per neighbour, without those that chose the event.
     pub counted: u64,
-    /// Epsilon is at least this, at the confidence of the audit.
+    /// A lower bound on epsilon at the confidence of the audit.
     pub epsilon_lower_bound: f64,
-    /// What the Laplace mechanism of the claimed epsilon would have got: no correct mechanism can be
-    /// hoped to get more.
+    /// The bound that the Laplace mechanism with the claimed epsilon would reach with as many runs.
     pub attainable: f64,
-    /// Whether that is more than was claimed.
+    /// Whether the lower bound exceeds the claim.
     pub refuted: bool,
-    /// Runs a side at which it would have been, if hits go on like that.
+    /// For a refuted claim: the runs per neighbour that would be enough at the same rates.
     pub runs_needed: Option<u64>,
 }
 
-/// How thoroughly pairs are looked at.
+/// The settings for one pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effort {
-    /// Runs a side.
+    /// Runs per neighbour.
     pub runs: usize,
-    /// The chance that the bound is wrong, at most.
+    /// The largest probability that the bound is wrong.
     pub alpha: f64,
-    /// The seed of all noise.
     pub seed: u64,
 }
 
-/// Runs that are drawn together.
+/// Runs per parallel task.
 const CHUNK: usize = 1024;
-/// Runs a side that the linear classifier is trained on, at most.
+/// The largest number of runs per neighbour that train the linear classifier.
 const PILOT: usize = 4096;
 
 impl Pair<'_> {
-    /// Looks for an event that tells the neighbours apart, and bounds epsilon by it.
+    /// Searches for an event that tells the neighbours apart, and derives a lower bound on epsilon from it.
     pub fn audit(&self, effort: Effort, progress: &Progress<'_>) -> Result<PairResult> {
         let quarter = (effort.runs / 4).max(1);
         let classifier = self.classifier(quarter.min(PILOT), effort.seed);
         let names = self.names();
-        let first = self.looks_of(0..quarter, effort.seed, &classifier, progress)?;
-        let second = self.looks_of(quarter..2 * quarter, effort.seed, &classifier, progress)?;
+        let first = self.values_of(0..quarter, effort.seed, &classifier, progress)?;
+        let second = self.values_of(quarter..2 * quarter, effort.seed, &classifier, progress)?;
         let Some(event) = choose(&first, &second, effort.alpha) else {
             return Ok(self.nothing(effort));
         };
@@ -90,8 +87,9 @@ impl Pair<'_> {
         for chunk in counted.chunks(64 * CHUNK) {
             progress.check()?;
             for (side, hits) in hits.iter_mut().enumerate() {
-                let hit =
-                    |run: &usize| event.contains(&self.look(side, *run, effort.seed, &classifier));
+                let hit = |run: &usize| {
+                    event.contains(&self.values(side, *run, effort.seed, &classifier))
+                };
                 *hits += chunk.par_iter().with_min_len(CHUNK).filter(|run| hit(run)).count() as u64;
             }
         }
@@ -102,7 +100,7 @@ impl Pair<'_> {
         Ok(PairResult {
             name: self.name.clone(),
             claimed: self.claimed,
-            look: names[event.look].to_owned(),
+            statistic: names[event.statistic].to_owned(),
             event: event.in_words(),
             hits,
             counted: n,
@@ -118,7 +116,7 @@ impl Pair<'_> {
         PairResult {
             name: self.name.clone(),
             claimed: self.claimed,
-            look: "nothing".to_owned(),
+            statistic: "nothing".to_owned(),
             event: "none".to_owned(),
             hits: [0, 0],
             counted: 0,
@@ -129,45 +127,46 @@ impl Pair<'_> {
         }
     }
 
-    /// One output. Every run has randomness of its own.
+    /// One output. Every run has its own randomness.
     fn run(&self, side: usize, run: usize, seed: u64) -> Vec<f64> {
         let label = format!("audit {} side {side} run {run}", self.name);
         (self.release)(side, &mut experiment(seed, &label))
     }
 
-    fn looks_of(
+    fn values_of(
         &self,
         runs: std::ops::Range<usize>,
         seed: u64,
         classifier: &[f64],
         progress: &Progress<'_>,
-    ) -> Result<Looks> {
-        let mut looks = [Vec::new(), Vec::new()];
-        for (side, looks) in looks.iter_mut().enumerate() {
+    ) -> Result<Values> {
+        let mut both = [Vec::new(), Vec::new()];
+        for (side, values) in both.iter_mut().enumerate() {
             progress.check()?;
-            let look = |run: usize| self.look(side, run, seed, classifier);
-            *looks = runs.clone().into_par_iter().with_min_len(CHUNK).map(look).collect();
+            let one = |run: usize| self.values(side, run, seed, classifier);
+            *values = runs.clone().into_par_iter().with_min_len(CHUNK).map(one).collect();
         }
-        Ok(looks)
+        Ok(both)
     }
 
     fn names(&self) -> Vec<&'static str> {
-        let own = self.looks.iter().map(|(name, _)| *name);
+        let own = self.statistics.iter().map(|(name, _)| *name);
         GENERAL.into_iter().chain(own).collect()
     }
 
-    /// What an attacker sees in one run.
-    fn look(&self, side: usize, run: usize, seed: u64, classifier: &[f64]) -> Vec<f64> {
+    /// All statistics of one run.
+    fn values(&self, side: usize, run: usize, seed: u64, classifier: &[f64]) -> Vec<f64> {
         let output = self.run(side, run, seed);
         let [a, b] = &self.inputs;
         let linear = output.iter().zip(classifier).map(|(y, w)| y * w).sum();
-        let mut looks =
+        let mut values =
             vec![linear, nearer(&output, a, b), equal(&output, a, b), low_bit(&output, a, b)];
-        looks.extend(self.looks.iter().map(|(_, look)| look(&output)));
-        looks
+        values.extend(self.statistics.iter().map(|(_, statistic)| statistic(&output)));
+        values
     }
 
-    /// Weights by which the means of both sides lie furthest apart, in units of their spread (Fisher's).
+    /// Weights of Fisher's linear discriminant: they put the means of the two neighbours furthest apart in
+    /// units of their spread.
     fn classifier(&self, runs: usize, seed: u64) -> Vec<f64> {
         let m = self.inputs[0].len();
         let sides = [0, 1].map(|side| {
@@ -192,26 +191,26 @@ impl Pair<'_> {
         }
         let apart = |i: usize| self.inputs[0][i] - self.inputs[1][i];
         let far = (0..m).map(|i| apart(i).powi(2)).fold(f64::MIN_POSITIVE, f64::max);
-        let most = (0..m).map(|i| spread[(i, i)]).fold(0.0, f64::max);
+        let largest = (0..m).map(|i| spread[(i, i)]).fold(0.0, f64::max);
         for i in 0..m {
-            spread[(i, i)] += 1e-9 * (most + far);
+            spread[(i, i)] += 1e-9 * (largest + far);
             for j in 0..i {
                 spread[(j, i)] = spread[(i, j)];
             }
         }
-        // Where the inputs differ is known exactly, and the means only about.
+        // The difference of the inputs is known exactly, that of the means only approximately.
         let apart = Mat::from_fn(m, 1, |i, _| apart(i));
         let weights = spread.partial_piv_lu().solve(&apart);
         (0..m).map(|i| weights[(i, 0)]).collect()
     }
 }
 
-/// What any attacker looks at.
+/// Statistics that apply to any mechanism.
 const GENERAL: [&str; 4] =
     ["linear classifier", "the nearer input", "values without noise", "the lowest bit"];
 
-/// How much nearer an output is to the one input than to the other, by its largest coordinate in units
-/// of how far these are apart.
+/// How much nearer the output is to `a` than to `b`. The distance is that of the farthest coordinate, in
+/// units of the distance between `a` and `b` there.
 fn nearer(output: &[f64], a: &[f64], b: &[f64]) -> f64 {
     let far = |from: &[f64]| {
         let each = output.iter().zip(from).zip(a.iter().zip(b));
@@ -221,14 +220,14 @@ fn nearer(output: &[f64], a: &[f64], b: &[f64]) -> f64 {
     far(b) - far(a)
 }
 
-/// Coordinates that are exactly those of the one input, less those of the other.
+/// The number of coordinates that equal those of `a` exactly, minus the number that equal those of `b`.
 fn equal(output: &[f64], a: &[f64], b: &[f64]) -> f64 {
     let different = output.iter().zip(a.iter().zip(b)).filter(|(_, (a, b))| a != b);
     different.map(|(y, (a, b))| f64::from(y == a) - f64::from(y == b)).sum()
 }
 
-/// The place of the lowest bit of the first coordinate in which inputs differ: floating point noise
-/// leaves traces of what it was added to there (Mironov 2012).
+/// The position of the lowest set bit of the first coordinate in which the inputs differ. Floating-point
+/// noise leaves traces of the input there (Mironov 2012).
 fn low_bit(output: &[f64], a: &[f64], b: &[f64]) -> f64 {
     let at = a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(0);
     let bits = output[at].to_bits();

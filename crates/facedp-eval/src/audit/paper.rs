@@ -1,7 +1,7 @@
-//! The paper's methods: noise on ranked coefficients, seen in the features.
+//! Neighbours for the paper's methods: noise on ranked coefficients, as it appears in the features.
 //!
-//! What is released is `F' = F + sum over k <= K of n_k w_k`, with `w_k` known to everybody. However
-//! large the noises are, the sum stays in the span of `w_1 .. w_K`.
+//! The release is `F' = F + sum over k <= K of n_k w_k`, where the `w_k` are public. However large the
+//! noise is, the sum stays in the span of `w_1 .. w_K`.
 
 use facedp::{Plan, Plane, Sampler};
 use rand_core::CryptoRng;
@@ -11,7 +11,7 @@ use super::structural::Structure;
 use super::theorem::{self, Fit};
 use crate::error::Result;
 
-/// A plan that is audited.
+/// A plan whose ranking does not depend on the photo.
 pub(super) struct Paper<'a> {
     plan: &'a Plan,
     sampler: Sampler<'a>,
@@ -20,9 +20,9 @@ pub(super) struct Paper<'a> {
     base: Vec<f64>,
 }
 
-/// How noise of coefficients becomes noise of features.
+/// How noise on coefficients becomes noise on features.
 struct Noise {
-    /// By number of coefficient: its rank.
+    /// The rank of each coefficient.
     ranks: std::collections::HashMap<usize, usize>,
     directions: Vec<Vec<f64>>,
     features: usize,
@@ -34,13 +34,12 @@ impl Noise {
         Self { ranks, directions: sampler.directions(), features }
     }
 
-    /// Its directions as an attacker sees them.
     fn structure(&self, sampler: &Sampler<'_>, plan: &Plan) -> Structure {
         let scales: Vec<f64> = sampler.ranks().map(|(_, scale)| scale).collect();
         Structure::new(&self.directions, &scales, self.features, plan.law())
     }
 
-    /// What a draw adds to the features.
+    /// What one draw adds to the features.
     fn draw(&self, sampler: &Sampler<'_>, random: &mut dyn CryptoRng) -> Vec<f64> {
         let mut sum = vec![0.0; self.features];
         for (k, value) in sampler.draw(random).1 {
@@ -61,12 +60,12 @@ impl<'a> Paper<'a> {
         Ok(Self { plan, sampler, noise, deltas: plan.sensitivities().to_vec(), base })
     }
 
-    /// The directions that noise has, in the order of ranks.
+    /// The directions of the noise, in the order of their ranks.
     pub(super) fn structure(&self) -> Structure {
         self.noise.structure(&self.sampler, self.plan)
     }
 
-    /// Neighbours of one public ranking that differ by `apart`.
+    /// Neighbours whose features differ by `apart`.
     fn pair<'b>(
         &'b self,
         name: String,
@@ -83,15 +82,15 @@ impl<'a> Paper<'a> {
                 inputs[side].iter().zip(noise).map(|(f, n)| f + n).collect()
             }
         };
-        let tolerance = 1e-9 * apart.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
-        let looks = inputs.clone().map(|input| {
-            let look = move |output: &[f64]| structure.rank_of(output, &input, tolerance);
-            ("the rank that explains the noise", Box::new(look) as Box<_>)
+        let tolerance = 1e-9 * apart.iter().fold(0.0, |max: f64, d| max.max(d.abs()));
+        let statistics = inputs.clone().map(|input| {
+            let rank = move |output: &[f64]| structure.rank_of(output, &input, tolerance);
+            ("the rank that explains the noise", Box::new(rank) as Box<_>)
         });
-        Pair { name, claimed, inputs, release: Box::new(release), looks: looks.into() }
+        Pair { name, claimed, inputs, release: Box::new(release), statistics: statistics.into() }
     }
 
-    /// Neighbours at the plan's own sensitivities, and `real` ones: differences of features as measured.
+    /// Neighbours at the plan's sensitivities, and `real` ones: measured differences of features.
     pub(super) fn pairs<'b>(
         &'b self,
         structure: &'b Structure,
@@ -132,7 +131,7 @@ impl<'a> Paper<'a> {
         }
         let unit = self.plan.unit();
         for (n, apart) in real.iter().enumerate() {
-            // In the unit of epsilon, and no further apart than it allows.
+            // In the unit of epsilon, and within the sensitivities.
             let apart: Vec<f64> =
                 apart.iter().zip(deltas).map(|(a, d)| (a / unit).clamp(-d, *d)).collect();
             pairs.push(self.pair(
@@ -145,7 +144,7 @@ impl<'a> Paper<'a> {
         pairs
     }
 
-    /// How far the noise of each feature is from the law of the paper's Theorem 1.
+    /// How far the noise of each feature is from the distribution that the paper's Theorem 1 states.
     pub(super) fn theorem(&self, draws: usize, seed: u64) -> Option<Vec<Fit>> {
         let scales = self.plan.feature_scales()?;
         let draw = |random: &mut dyn CryptoRng| self.noise.draw(&self.sampler, random);
@@ -153,7 +152,7 @@ impl<'a> Paper<'a> {
     }
 }
 
-/// Two faces whose coefficients change places in a ranking that depends on the photo.
+/// Two faces whose coefficients swap ranks. This needs a ranking that depends on the photo.
 pub(super) struct Swapped<'a> {
     samplers: [Sampler<'a>; 2],
     noises: [Noise; 2],
@@ -163,23 +162,25 @@ pub(super) struct Swapped<'a> {
 }
 
 impl<'a> Swapped<'a> {
-    /// The mean face, and the same with its first and second coefficient the other way round.
+    /// Two versions of the mean face: one with its first and second coefficient in order, one with them
+    /// swapped.
     pub(super) fn new(plan: &'a Plan) -> Result<Self> {
         let (model, features) = (plan.model(), plan.method().features);
         let side = model.side();
         let transform = plan.method().basis.transform(side, side)?;
         let mut coefficients = model.mean().to_vec();
         transform.forward(&mut coefficients);
-        let ranked = facedp::rank::by_amplitude(&coefficients, 3);
-        let [first, second, _] = ranked[..] else {
-            return Err(facedp::Error::Ranks { expected: 3, found: ranked.len() }.into());
+        let mean = Plane::new(side, side, model.mean().to_vec())?;
+        let ranked: Vec<usize> = plan.sampler(&mean)?.ranks().map(|(k, _)| k).take(2).collect();
+        let [first, second] = ranked[..] else {
+            return Err(facedp::Error::Ranks { expected: 2, found: ranked.len() }.into());
         };
-        // All but equal: a change that no sensitivity forbids lets them change places.
+        // The two are almost equal, so a change far below every sensitivity swaps them.
         let nudge = 1e-4 * plan.sensitivities().iter().copied().fold(f64::INFINITY, f64::min);
-        let level = coefficients[second as usize].abs();
+        let level = coefficients[second].abs();
         let chips = [nudge, -nudge].map(|by| {
             let mut changed = coefficients.clone();
-            changed[first as usize] = (level + by) * coefficients[first as usize].signum();
+            changed[first] = (level + by) * coefficients[first].signum();
             transform.inverse(&mut changed);
             Plane::new(side, side, changed)
         });
@@ -197,23 +198,23 @@ impl<'a> Swapped<'a> {
             let noise = self.noises[side].draw(&self.samplers[side], random);
             self.inputs[side].iter().zip(noise).map(|(f, n)| f + n).collect()
         };
-        let looks = [0, 1].map(|n| {
+        let statistics = [0, 1].map(|n| {
             let largest = self.samplers[n].ranks().map(|(_, scale)| scale).fold(0.0, f64::max);
-            let look = move |output: &[f64]| {
+            let rank = move |output: &[f64]| {
                 self.structures[n].rank_of(output, &self.inputs[n], 1e-9 * largest)
             };
-            ("the rank that explains the noise", Box::new(look) as Box<_>)
+            ("the rank that explains the noise", Box::new(rank) as Box<_>)
         });
         Pair {
             name: "faces whose coefficients change ranks".to_owned(),
             claimed: self.claimed,
             inputs: self.inputs.clone(),
             release: Box::new(release),
-            looks: looks.into(),
+            statistics: statistics.into(),
         }
     }
 
-    /// The ranking of either face, for the probability that a direction gets no noise.
+    /// The structure of the first face, for the probability that a direction gets no noise.
     pub(super) fn structure(&self) -> &Structure {
         &self.structures[0]
     }

@@ -1,34 +1,34 @@
-//! Directions of feature space that noise does not reach, which alone refute the paper's privacy theorem
-//! (`proofs/paper.md`).
+//! Directions of feature space that the noise does not reach. They alone refute the paper's privacy
+//! theorem (`proofs/paper.md`).
 
 use facedp::Geometric;
 use serde::{Deserialize, Serialize};
 
-/// What follows from directions alone, without any draw.
+/// What follows from the directions alone, without any draw.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Structural {
-    /// The probability that some direction of feature space gets no noise: two faces that differ there
-    /// are then told apart with certainty, so that delta is at least this for any epsilon.
+    /// The probability that some direction of feature space gets no noise. Two faces that differ only in
+    /// that direction are then told apart with certainty, so delta is at least this for every epsilon.
     pub delta_floor: f64,
-    /// The least epsilon that could hold with a delta of 0; none if there is none.
+    /// The smallest epsilon that could hold with a delta of 0; `None` if no epsilon could.
     pub epsilon_structural: Option<f64>,
-    /// The rank from which noise reaches every direction, if it ever does.
+    /// The rank from which the noise reaches every direction, if it ever does.
     pub full_rank_at: Option<usize>,
 }
 
-/// Directions of noise by rank, made orthonormal: an attacker's coordinates.
+/// The directions of the noise in the order of their ranks, orthonormalised: an attacker's coordinates.
 pub(super) struct Structure {
-    /// Orthonormal, all of feature space; those that noise reaches come first.
+    /// An orthonormal basis of feature space. Directions that the noise reaches come first.
     basis: Vec<Vec<f64>>,
-    /// The rank (from 1) at which noise first reaches each; directions that it never reaches are left
-    /// out.
+    /// The rank (from 1) at which the noise first reaches each direction. Directions that it never reaches
+    /// have none.
     ranks: Vec<usize>,
     features: usize,
-    /// Chance that a draw stops short of every direction.
+    /// The probability that a draw does not reach all directions.
     delta_floor: f64,
 }
 
-/// A direction counts as new if so much of it is.
+/// A direction counts as new if at least this share of it is orthogonal to the basis.
 const NEW: f64 = 1e-9;
 
 impl Structure {
@@ -66,13 +66,13 @@ impl Structure {
         Structural { delta_floor: self.delta_floor, epsilon_structural: None, full_rank_at: full }
     }
 
-    /// The direction that noise reaches last, or never.
+    /// The direction that the noise reaches last, or never.
     pub(super) fn last(&self) -> &[f64] {
         self.basis.last().map_or(&[], Vec::as_slice)
     }
 
-    /// The least rank up to which noise explains an output, if that is its input; one more than all
-    /// ranks if none does.
+    /// The smallest rank up to which noise explains the output, assuming that it comes from `input`;
+    /// infinite if no rank does.
     pub(super) fn rank_of(&self, output: &[f64], input: &[f64], tolerance: f64) -> f64 {
         let along = |direction: &[f64]| -> f64 {
             output.iter().zip(input).zip(direction).map(|((y, f), d)| (y - f) * d).sum()
@@ -85,12 +85,12 @@ impl Structure {
     }
 }
 
-/// Adds what is new of a direction to an orthonormal basis. Returns whether anything is.
+/// Extends an orthonormal basis by the new part of a direction. Returns whether there was any.
 fn add(basis: &mut Vec<Vec<f64>>, direction: &[f64]) -> bool {
     let size = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
     let whole = size(direction);
     let mut rest = direction.to_vec();
-    // Twice is enough (Giraud and Langou).
+    // Orthogonalising twice is enough (Giraud and Langou).
     for _ in 0..2 {
         for known in basis.iter() {
             let along: f64 = rest.iter().zip(known).map(|(a, b)| a * b).sum();

@@ -1,25 +1,25 @@
-//! The paper's Theorem 1: that the noise of a feature, a weighted sum of Laplace noises, is Laplace
-//! noise itself. `proofs/paper.md` says when it is, and why it is not in general.
+//! The paper's Theorem 1: the noise of a feature, a weighted sum of Laplace variables, is itself Laplace
+//! distributed. `proofs/paper.md` says when this holds, and why it does not in general.
 
 use facedp::noise::experiment;
 use rand_core::CryptoRng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// How well the noise of a feature fits the law that is claimed of it.
+/// How well the noise of a feature fits the distribution that Theorem 1 states.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
-    /// The feature, counted from 1.
+    /// Features are counted from 1.
     pub feature: usize,
-    /// The scale of the Laplace law that is claimed.
+    /// The scale of the claimed Laplace distribution.
     pub scale: f64,
-    /// The largest difference between both distribution functions (Kolmogorov and Smirnov).
+    /// The Kolmogorov-Smirnov distance between the draws and the claimed distribution.
     pub distance: f64,
-    /// A distance that draws of the claimed law exceed with a chance of 1e-3 at most.
+    /// Draws from the claimed distribution exceed this distance with probability at most 1e-3.
     pub critical: f64,
 }
 
-/// Draws noise of all features and compares each with its law.
+/// Draws noise for all features and compares each feature with its claimed distribution.
 pub(super) fn fits(
     scales: &[f64],
     draw: impl Fn(&mut dyn CryptoRng) -> Vec<f64> + Sync,

@@ -1,26 +1,28 @@
-//! An axis: where a number lies, and which numbers are written beside it.
+//! An axis of a chart: its range, its ticks, and the position of a value.
 
-/// How an axis runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scale {
-    /// Equal steps are equally long.
     Linear,
-    /// Equal factors are equally long.
     Log,
 }
 
-/// An axis from `low` to `high`.
+impl Scale {
+    /// Whether a value can be drawn.
+    fn has(self, value: f64) -> bool {
+        value.is_finite() && (self == Scale::Linear || value > 0.0)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Axis {
     scale: Scale,
     low: f64,
     high: f64,
-    /// The numbers that are written beside it.
     pub ticks: Vec<f64>,
 }
 
 impl Axis {
-    /// An axis around the values, which ends at round numbers.
+    /// An axis that contains the values and ends at round numbers.
     pub fn round(scale: Scale, values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) = ends(scale, values);
         match scale {
@@ -38,10 +40,9 @@ impl Axis {
         }
     }
 
-    /// An axis that has just these values written beside it, and some room at both ends.
+    /// An axis with a tick at each value and some room at both ends.
     pub fn at(scale: Scale, values: impl IntoIterator<Item = f64>) -> Self {
-        let good = |v: &f64| v.is_finite() && (scale == Scale::Linear || *v > 0.0);
-        let mut ticks: Vec<f64> = values.into_iter().filter(good).collect();
+        let mut ticks: Vec<f64> = values.into_iter().filter(|v| scale.has(*v)).collect();
         ticks.sort_by(f64::total_cmp);
         ticks.dedup();
         let (low, high) = ends(scale, ticks.iter().copied());
@@ -53,7 +54,7 @@ impl Axis {
         Self { scale, low, high, ticks }
     }
 
-    /// Where a value lies between two coordinates; none if it has no place on the axis.
+    /// The coordinate of a value on an axis drawn from `from` to `to`; `None` if it cannot be drawn.
     pub fn place(&self, value: f64, from: f64, to: f64) -> Option<f64> {
         let along = |v: f64| if self.scale == Scale::Log { v.log10() } else { v };
         let share = (along(value) - along(self.low)) / (along(self.high) - along(self.low));
@@ -61,12 +62,11 @@ impl Axis {
     }
 }
 
-/// The ends of the values that have a place on the axis, never equal.
+/// The range of the values that can be drawn, widened if they are all equal.
 fn ends(scale: Scale, values: impl IntoIterator<Item = f64>) -> (f64, f64) {
-    let good = |v: &f64| v.is_finite() && (scale == Scale::Linear || *v > 0.0);
     let (low, high) = values
         .into_iter()
-        .filter(good)
+        .filter(|v| scale.has(*v))
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
     match scale {
         _ if low > high => (0.1, 1.0),
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_are_round_and_hold_the_values() {
+    fn ends_are_round_and_include_the_values() {
         let axis = Axis::round(Scale::Linear, [31.2, 64.9]);
         assert_eq!((axis.low, axis.high), (30.0, 65.0));
         assert_eq!(axis.ticks, [30.0, 35.0, 40.0, 45.0, 50.0, 55.0, 60.0, 65.0]);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_and_none_have_an_axis_too() {
+    fn equal_values_and_no_values_have_an_axis() {
         for values in [vec![], vec![0.0], vec![7.0, 7.0], vec![f64::NAN, f64::INFINITY]] {
             for scale in [Scale::Linear, Scale::Log] {
                 for axis in [
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_is_left_out() {
+    fn values_that_cannot_be_drawn_have_no_position() {
         let axis = Axis::round(Scale::Log, [1.0, 100.0]);
         assert_eq!(axis.place(0.0, 0.0, 10.0), None);
         assert_eq!(axis.place(10.0, 0.0, 10.0), Some(5.0));

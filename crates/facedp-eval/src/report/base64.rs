@@ -1,8 +1,8 @@
-//! Bytes as text, for pictures inside the page (RFC 4648).
+//! Base64 (RFC 4648), for pictures inside the page.
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The bytes in Base64 with padding.
+/// Encodes bytes, with padding.
 pub(super) fn encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {

@@ -1,73 +1,57 @@
-//! A line chart as SVG, drawn by hand: no font, no script, colours from the page's style.
+//! A line chart as SVG, without fonts or scripts. Colours come from the style sheet of the page.
 
 use super::axis::{Axis, Scale};
-use super::look::Look;
-use super::text::{escape, short};
+use super::style::Style;
+use super::text::{escape, interval, short};
 
-/// A chart of several series.
 pub(super) struct Chart {
-    /// What it shows.
     pub title: String,
-    /// What runs to the right.
     pub x: Label,
-    /// What runs upwards.
     pub y: Label,
-    /// The lines.
     pub series: Vec<Series>,
-    /// Heights to compare with.
     pub levels: Vec<Level>,
-    /// How far neighbouring series are moved apart, so that equal points can all be seen.
+    /// Horizontal offset between neighbouring series, so that coinciding points remain visible.
     pub apart: f64,
 }
 
-/// What an axis shows.
+/// The label and scale of an axis.
 #[derive(Clone, PartialEq)]
 pub(super) struct Label {
-    /// Name and unit.
-    pub words: &'static str,
-    /// How it runs.
+    /// Quantity and unit.
+    pub text: &'static str,
     pub scale: Scale,
 }
 
 impl Label {
-    /// An axis with equal steps.
-    pub fn linear(words: &'static str) -> Self {
-        Self { words, scale: Scale::Linear }
+    pub fn linear(text: &'static str) -> Self {
+        Self { text, scale: Scale::Linear }
     }
 }
 
-/// One line of a chart.
 pub(super) struct Series {
-    /// What the legend calls it.
     pub name: String,
-    /// Colour and marker.
-    pub look: Look,
-    /// Whether it is theory: dashed, without markers, and without a place in the legend.
+    pub style: Style,
+    /// Theory is drawn dashed and without markers, and is not in the legend by name.
     pub theory: bool,
-    /// Its points from left to right.
+    /// From left to right.
     pub points: Vec<Point>,
 }
 
-/// One point of a line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Point {
-    /// To the right.
     pub x: f64,
-    /// Upwards.
     pub y: f64,
-    /// The interval of y.
+    /// The interval of `y`.
     pub interval: Option<(f64, f64)>,
 }
 
-/// A height to compare with, dotted.
+/// A dotted horizontal line for comparison.
 pub(super) struct Level {
-    /// How high.
     pub y: f64,
-    /// What it is.
-    pub words: String,
+    pub text: String,
 }
 
-/// The frame inside of a chart.
+/// The plot area of a chart.
 struct Frame {
     left: f64,
     right: f64,
@@ -78,7 +62,7 @@ struct Frame {
 const HEIGHT: f64 = 270.0;
 
 impl Chart {
-    /// All heights that must be inside of the frame.
+    /// All y values that the axis must include.
     pub fn heights(&self) -> impl Iterator<Item = f64> {
         let points = self.series.iter().flat_map(|s| &s.points);
         points
@@ -86,7 +70,7 @@ impl Chart {
             .chain(self.levels.iter().map(|level| level.y))
     }
 
-    /// The SVG, `width` units wide, with heights as on the axis `y`.
+    /// The SVG, `width` units wide, on the given y axis.
     pub fn svg(&self, width: f64, y: &Axis) -> String {
         let x = Axis::at(self.x.scale, self.series.iter().flat_map(|s| &s.points).map(|p| p.x));
         let frame = Frame { left: 48.0, right: width - 10.0, top: 28.0, bottom: HEIGHT - 44.0 };
@@ -95,8 +79,8 @@ impl Chart {
              <title>{title}: {up} against {right}</title>\n\
              <text class=\"name\" x=\"{left}\" y=\"16\">{title}</text>\n",
             title = escape(&self.title),
-            up = escape(self.y.words),
-            right = escape(self.x.words),
+            up = escape(self.y.text),
+            right = escape(self.x.text),
             left = frame.left,
         );
         svg += &self.grid(&frame, &x, y);
@@ -113,7 +97,7 @@ impl Chart {
         svg + "</svg>\n"
     }
 
-    /// Lines and numbers of both axes, and what they show.
+    /// Grid lines, ticks and labels of both axes.
     fn grid(&self, frame: &Frame, x: &Axis, y: &Axis) -> String {
         let Frame { left, right, top, bottom } = *frame;
         let mut svg = String::new();
@@ -134,10 +118,10 @@ impl Chart {
             if at < free {
                 continue;
             }
-            let words = short(tick);
-            free = at + 7.0 * words.chars().count() as f64 + 8.0;
+            let text = short(tick);
+            free = at + 7.0 * text.chars().count() as f64 + 8.0;
             svg += &format!(
-                "<text class=\"tick\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{words}</text>\n",
+                "<text class=\"tick\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{text}</text>\n",
                 bottom + 17.0,
             );
         }
@@ -148,13 +132,13 @@ impl Chart {
              text-anchor=\"middle\">{}</text>\n",
             (left + right) / 2.0,
             HEIGHT - 8.0,
-            escape(self.x.words),
+            escape(self.x.text),
             (top + bottom) / 2.0,
-            escape(self.y.words),
+            escape(self.y.text),
         )
     }
 
-    /// One series: its line, its intervals and its markers, all moved aside by so much.
+    /// The line, intervals and markers of one series, shifted by `aside`.
     fn line(&self, series: &Series, aside: f64, frame: &Frame, x: &Axis, y: &Axis) -> String {
         let mut path = String::new();
         let (mut bars, mut markers) = (String::new(), String::new());
@@ -173,9 +157,9 @@ impl Chart {
                 let (from, to) = (end(low).unwrap_or(frame.bottom), end(high).unwrap_or(py));
                 bars += &format!("M{px:.1} {from:.1}V{to:.1}");
             }
-            markers += &series.look.marker(px, py, &self.words(series, point));
+            markers += &series.style.marker(px, py, &self.tooltip(series, point));
         }
-        let class = series.look.class();
+        let class = series.style.class();
         if series.theory {
             return format!("<path class=\"line theory {class}\" d=\"{path}\"/>\n");
         }
@@ -185,17 +169,13 @@ impl Chart {
         )
     }
 
-    /// What a point says when the pointer rests on it.
-    fn words(&self, series: &Series, point: &Point) -> String {
-        let interval = point
-            .interval
-            .map_or(String::new(), |(low, high)| format!(" ({} to {})", short(low), short(high)));
-        let (x, y) = (short(point.x), short(point.y));
-        escape(&format!("{}, {} {x}: {y}{interval}", series.name, self.x.words))
+    fn tooltip(&self, series: &Series, point: &Point) -> String {
+        let (x, y, interval) = (short(point.x), short(point.y), interval(point.interval));
+        escape(&format!("{}, {} {x}: {y}{interval}", series.name, self.x.text))
     }
 }
 
-/// A dotted height with its words at the right end.
+/// A dotted line with its text at the right end.
 fn level_line(level: &Level, frame: &Frame, y: &Axis) -> String {
     let Some(at) = y.place(level.y, frame.bottom, frame.top) else { return String::new() };
     format!(
@@ -205,7 +185,7 @@ fn level_line(level: &Level, frame: &Frame, y: &Axis) -> String {
         frame.right,
         frame.right - 3.0,
         if at < frame.top + 12.0 { at + 11.0 } else { at - 4.0 },
-        escape(&level.words),
+        escape(&level.text),
     )
 }
 
@@ -234,14 +214,14 @@ mod tests {
             title: "a < b".to_owned(),
             x: Label::linear("budget"),
             y: Label::linear("figure"),
-            series: vec![Series { name: "RDP".into(), look: Look(2), theory: false, points }],
-            levels: vec![Level { y: 3.0, words: "paper".to_owned() }],
+            series: vec![Series { name: "RDP".into(), style: Style(2), theory: false, points }],
+            levels: vec![Level { y: 3.0, text: "paper".to_owned() }],
             apart: 0.0,
         }
     }
 
     #[test]
-    fn every_point_has_a_marker_inside_of_the_frame() {
+    fn every_point_has_a_marker_inside_the_frame() {
         let chart = chart(&[(0.2, 1.0), (0.6, 5.0), (1.0, 2.0)]);
         let svg = chart.svg(360.0, &Axis::round(Scale::Linear, chart.heights()));
         let places = places(&svg);
@@ -254,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn points_without_a_place_are_left_out() {
+    fn points_that_cannot_be_drawn_are_left_out() {
         let chart = chart(&[(0.2, f64::NAN), (0.6, f64::INFINITY), (1.0, 2.0)]);
         let svg = chart.svg(360.0, &Axis::round(Scale::Linear, chart.heights()));
         assert_eq!(places(&svg).len(), 1);

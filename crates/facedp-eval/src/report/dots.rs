@@ -1,38 +1,29 @@
-//! A chart of rates by case: a line per case, a marker per method, thin bars for intervals.
+//! A chart of rates by case: a row per case, a marker per method, thin bars for intervals.
 //!
-//! Markers rather than bars, since many rates are 0, where a bar could not be seen.
+//! Many rates are 0, where a bar would be invisible, so rates are drawn as markers.
 
 use super::axis::{Axis, Scale};
-use super::look::Look;
-use super::text::{escape, short};
+use super::style::Style;
+use super::text::{escape, interval, short};
 
-/// Rates by case.
 pub(super) struct Dots {
-    /// What it shows.
     pub title: String,
-    /// What runs to the right.
-    pub words: &'static str,
-    /// The cases, from top to bottom.
+    /// The label of the horizontal axis.
+    pub label: &'static str,
+    /// From top to bottom.
     pub cases: Vec<Case>,
 }
 
-/// One case with a marker per method.
 pub(super) struct Case {
-    /// What it is called.
     pub name: String,
-    /// Its markers.
     pub dots: Vec<Dot>,
 }
 
-/// One marker.
 pub(super) struct Dot {
-    /// What the legend calls it.
+    /// The name in the legend.
     pub name: String,
-    /// Colour and marker.
-    pub look: Look,
-    /// To the right.
+    pub style: Style,
     pub value: f64,
-    /// Its interval.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -40,7 +31,7 @@ const STEP: f64 = 9.0;
 const LEFT: f64 = 122.0;
 
 impl Dots {
-    /// The SVG, `width` units wide. The axis starts at 0 and reaches 10 at least.
+    /// The SVG, `width` units wide. The axis starts at 0 and reaches at least 10.
     pub fn svg(&self, width: f64) -> String {
         let dots = || self.cases.iter().flat_map(|case| &case.dots);
         let ends = dots().flat_map(|d| [d.value, d.interval.map_or(d.value, |i| i.1)]);
@@ -53,7 +44,7 @@ impl Dots {
             "<svg viewBox=\"0 0 {width} {}\" role=\"img\" xmlns=\"http://www.w3.org/2000/svg\">\n\
              <title>{title}: {}</title>\n<text class=\"name\" x=\"4\" y=\"16\">{title}</text>\n",
             bottom + 44.0,
-            escape(self.words),
+            escape(self.label),
             title = escape(&self.title),
         );
         for &tick in &axis.ticks {
@@ -84,7 +75,7 @@ impl Dots {
              text-anchor=\"middle\">{}</text>\n</svg>\n",
             (LEFT + right) / 2.0,
             bottom + 36.0,
-            escape(self.words),
+            escape(self.label),
         )
     }
 }
@@ -100,12 +91,10 @@ impl Dot {
                 place(high)?
             ))
         });
-        let interval = self
-            .interval
-            .map_or(String::new(), |(low, high)| format!(" ({} to {})", short(low), short(high)));
-        let words = escape(&format!("{case}, {}: {}{interval}", self.name, short(self.value)));
-        let marker = self.look.marker(x, y, &words);
-        format!("<g class=\"{}\">{}{marker}</g>\n", self.look.class(), bar.unwrap_or_default())
+        let (value, interval) = (short(self.value), interval(self.interval));
+        let tooltip = escape(&format!("{case}, {}: {value}{interval}", self.name));
+        let marker = self.style.marker(x, y, &tooltip);
+        format!("<g class=\"{}\">{}{marker}</g>\n", self.style.class(), bar.unwrap_or_default())
     }
 }
 
@@ -117,7 +106,7 @@ mod tests {
     fn a_marker_per_figure_even_for_rates_of_zero() {
         let dot = |value| Dot {
             name: "RDP".into(),
-            look: Look(2),
+            style: Style(2),
             value,
             interval: Some((0.0, value + 3.0)),
         };
@@ -125,7 +114,7 @@ mod tests {
             Case { name: "none".into(), dots: vec![dot(0.0), dot(12.0)] },
             Case { name: "blur".into(), dots: vec![dot(0.0), dot(f64::NAN)] },
         ];
-        let svg = Dots { title: "dlib".into(), words: "misses (%)", cases }.svg(500.0);
+        let svg = Dots { title: "dlib".into(), label: "misses (%)", cases }.svg(500.0);
         assert_eq!(svg.matches("class=\"marker\"").count(), 3);
         assert!(svg.contains("none, RDP: 12 (0 to 15)") && !svg.contains("NaN"));
     }

@@ -1,7 +1,7 @@
-//! Results for readers: a table for spreadsheets, and a page that needs nothing but itself.
+//! The results as a CSV table and as a self-contained HTML page.
 //!
-//! The page opens offline: charts are inline SVG, pictures are data addresses, there is no script.
-//! Whatever it says in words is computed from the results, so that words and figures cannot part.
+//! The page opens offline: charts are inline SVG, pictures are data URLs, and there is no script. Every
+//! sentence with a figure or a verdict is computed from the results, so text and figures always agree.
 
 mod axis;
 mod base64;
@@ -10,7 +10,6 @@ mod csv;
 mod dots;
 mod figure;
 mod findings;
-mod look;
 mod order;
 mod page;
 mod paper;
@@ -18,6 +17,7 @@ mod pick;
 #[cfg(test)]
 mod sample;
 mod sections;
+mod style;
 mod summary;
 mod table;
 #[cfg(test)]
@@ -26,12 +26,11 @@ mod text;
 
 use crate::results::Results;
 
-/// A picture for the page: originals beside what the methods make of them.
+/// An example picture for the page: an original or a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Panel {
-    /// What it shows, in a sentence.
     pub caption: String,
-    /// The picture as a PNG file.
+    /// The bytes of a PNG file.
     pub png: Vec<u8>,
 }
 
@@ -40,7 +39,7 @@ pub fn html(results: &Results, panels: &[Panel]) -> String {
     page::html(&results.about, &sections::all(results, panels))
 }
 
-/// The table `results.csv`: a row per figure.
+/// The table `results.csv`, one row per figure.
 pub fn csv(results: &Results) -> String {
     csv::table(results)
 }

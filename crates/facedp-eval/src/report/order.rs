@@ -1,39 +1,38 @@
-//! Whether more work on the scales keeps more of the picture: optimal, LMGD, NA, uniform.
+//! Whether better-optimised scales preserve more of the picture: optimal, LMGD, NA, uniform.
 
 use facedp::Preset;
 
-use super::look::name;
 use super::pick;
+use super::style::name;
 use super::text::{counted, number, short};
 use crate::results::{QualityRow, Results};
 
-/// Best first, as theory has it.
+/// Best first, as theory predicts.
 const ORDER: [Preset; 4] = [Preset::RdpOptimal, Preset::RdpLmgd, Preset::RdpNa, Preset::Rdp];
 
-/// Shortfalls (dB) up to this are rounding.
+/// Shortfalls (dB) up to this are attributed to rounding.
 const ROUNDING: f64 = 0.01;
 
-/// Shortfalls (dB) below this are remarked on: nobody could see them.
+/// Shortfalls (dB) below this are invisible; the text says so.
 const SMALL: f64 = 0.1;
 
-/// A place where a method that should be better is worse.
-pub(super) struct Breach {
+/// A case in which the method that should be better is worse.
+pub(super) struct Violation {
     better: Preset,
     worse: Preset,
     features: usize,
     epsilon: f64,
-    /// By how much (dB).
+    /// The shortfall in dB.
     short: f64,
-    /// Whether it is more than chance: the intervals of the two do not overlap.
+    /// Whether the intervals of the two methods are disjoint, so that chance is unlikely.
     clear: bool,
 }
 
-/// What was found of the order.
 pub(super) struct Order {
-    /// Comparisons that could be made.
+    /// The number of comparisons.
     pub compared: usize,
-    /// Those that went the wrong way, the worst first.
-    pub breaches: Vec<Breach>,
+    /// Largest first.
+    pub violations: Vec<Violation>,
 }
 
 impl Order {
@@ -42,7 +41,7 @@ impl Order {
         Self::by(results, |row| row.psnr_expected, |_, _| true)
     }
 
-    /// By the mean squared error as measured, which chance has a part in.
+    /// By the measured mean squared error, which is subject to chance.
     pub fn measured(results: &Results) -> Self {
         let clear = |better: &QualityRow, worse: &QualityRow| better.mse.low > worse.mse.high;
         Self::by(results, |row| row.psnr_mean_mse, clear)
@@ -53,7 +52,7 @@ impl Order {
         psnr: impl Fn(&QualityRow) -> Option<f64>,
         clear: impl Fn(&QualityRow, &QualityRow) -> bool,
     ) -> Self {
-        let mut order = Self { compared: 0, breaches: Vec::new() };
+        let mut order = Self { compared: 0, violations: Vec::new() };
         for features in pick::features(results) {
             for epsilon in pick::budgets(results) {
                 let at = |method| {
@@ -67,7 +66,7 @@ impl Order {
                     let short = low.1 - high.1;
                     if short > ROUNDING {
                         let clear = clear(high.0, low.0);
-                        order.breaches.push(Breach {
+                        order.violations.push(Violation {
                             better,
                             worse,
                             features,
@@ -79,32 +78,32 @@ impl Order {
                 }
             }
         }
-        order.breaches.sort_by(|a, b| b.short.total_cmp(&a.short));
+        order.violations.sort_by(|a, b| b.short.total_cmp(&a.short));
         order
     }
 
-    /// In words: whether it holds, and where not.
+    /// A predicate for a sentence about the order: whether it holds, and where it does not.
     pub fn in_words(&self) -> String {
-        let Some(worst) = self.breaches.first() else {
+        let Some(worst) = self.violations.first() else {
             return match self.compared {
                 0 => "could not be checked".to_owned(),
                 n => format!("holds in {}", counted(n, "comparison", "comparisons")),
             };
         };
-        let clear = self.breaches.iter().filter(|breach| breach.clear).count();
+        let clear = self.violations.iter().filter(|violation| violation.clear).count();
         let all = counted(self.compared, "comparison", "comparisons");
-        let verdict = match (clear, self.breaches.len()) {
+        let verdict = match (clear, self.violations.len()) {
             (0, by_chance) => format!(
-                "holds in {all} within chance: in {by_chance} the other comes out ahead, with \
-                 intervals that overlap; the largest breach is"
+                "holds in {all} within chance: in {by_chance} the order is reversed, with \
+                 overlapping intervals; the largest violation is"
             ),
-            (clear, breaches) if clear == breaches => {
-                format!("does not hold in {clear} of {all}; the largest breach is")
+            (clear, violations) if clear == violations => {
+                format!("does not hold in {clear} of {all}; the largest violation is")
             }
-            (clear, breaches) => format!(
-                "does not hold in {clear} of {all}, and in {} more intervals overlap; the largest \
-                 breach is",
-                breaches - clear
+            (clear, violations) => format!(
+                "does not hold in {clear} of {all}; in {} more the order is reversed, with \
+                 overlapping intervals; the largest violation is",
+                violations - clear
             ),
         };
         format!(
@@ -127,7 +126,7 @@ mod tests {
     use crate::report::sample;
 
     #[test]
-    fn says_whether_and_where() {
+    fn the_text_says_whether_and_where() {
         let mut results = sample::results();
         let order = Order::expected(&results);
         assert!(order.in_words().starts_with("holds in "), "{}", order.in_words());
@@ -139,7 +138,7 @@ mod tests {
         let words = Order::expected(&results).in_words();
         assert!(words.starts_with("does not hold in 1 of "), "{words}");
         assert!(words.contains("RDP-NA") && words.contains("(16 features, ε₀ 0.4)"), "{words}");
-        // A breach within the intervals is chance.
+        // A violation within the intervals counts as chance.
         let at = |results: &mut Results, method, psnr: f64| {
             let row = results.quality.iter_mut().find(|r| r.method == method && r.features == 16);
             let row = row.unwrap();

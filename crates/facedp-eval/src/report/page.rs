@@ -1,20 +1,18 @@
-//! The page around the sections.
+//! The frame of the page: head, table of contents, numbered sections, footer.
 
 use super::text::escape;
 use crate::results::About;
 
-/// One section of the page.
 pub(super) struct Section {
-    /// Its address on the page.
+    /// The anchor on the page.
     pub id: &'static str,
-    /// Its heading.
     pub title: &'static str,
-    /// Its markup.
+    /// HTML.
     pub body: String,
 }
 
 impl Section {
-    /// A section; one without rows says that it was not asked for.
+    /// A section without a body says that it was not part of the run.
     pub fn new(id: &'static str, title: &'static str, body: Option<String>) -> Self {
         let body =
             body.unwrap_or_else(|| "<p class=\"none\">Not part of this run.</p>\n".to_owned());
@@ -22,7 +20,6 @@ impl Section {
     }
 }
 
-/// The whole page.
 pub(super) fn html(about: &About, sections: &[Section]) -> String {
     let contents: String = sections
         .iter()
@@ -47,10 +44,10 @@ pub(super) fn html(about: &About, sections: &[Section]) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>Noise on face photos: {data}</title>\n<style>\n{style}</style>\n</head>\n<body>\n\
          <header>\n<h1>Noise on face photos</h1>\n\
-         <p class=\"lead\">Ranked Differential Privacy on <b>{data}</b>: what it does to pictures, \
-         and whether it keeps faces from being recognised.</p>\n\
+         <p class=\"lead\">Ranked Differential Privacy on <b>{data}</b>: how much of the picture it \
+         preserves, and whether it prevents recognition.</p>\n\
          <nav aria-label=\"Contents\"><ol>\n{contents}</ol></nav>\n</header>\n<main>\n{body}</main>\n\
-         <footer>{tool}, seed {seed}. Intervals are at 95 %.</footer>\n</body>\n</html>\n",
+         <footer>{tool}, seed {seed}. All intervals are 95 % intervals.</footer>\n</body>\n</html>\n",
         data = escape(&about.data),
         tool = escape(&about.tool),
         seed = about.seed,

@@ -1,20 +1,19 @@
-//! The paper's own figures, with where they stand in it.
+//! The paper's figures, each with the place where it appears.
 //!
 //! The paper states neither the number of features nor the size of the pictures.
 
 use facedp::Preset;
 
-/// The data sets of the paper.
+/// A data set of the paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dataset {
     /// Labeled Faces in the Wild.
     Lfw,
-    /// PubFig83.
     PubFig83,
 }
 
 impl Dataset {
-    /// The one that a folder is named after.
+    /// The data set that a folder is named after.
     pub fn of(folder: &str) -> Option<Self> {
         let folder = folder.to_lowercase();
         if folder.contains("pubfig") {
@@ -24,7 +23,6 @@ impl Dataset {
         }
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Dataset::Lfw => "LFW",
@@ -36,16 +34,16 @@ impl Dataset {
 /// The budgets of the paper's tables and figures.
 pub(super) const BUDGETS: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 
-/// The budget that the paper's text speaks of: its smallest.
+/// The smallest budget, which the paper's text refers to.
 pub(super) const SMALLEST: f64 = BUDGETS[0];
 
-/// The methods that the paper puts forward.
+/// The methods that the paper proposes.
 pub(super) const PROPOSED: [Preset; 2] = [Preset::RdpNa, Preset::RdpLmgd];
 
-/// The methods that it compares them with.
+/// The methods that the paper compares its own with.
 pub(super) const COMPARED: [Preset; 3] = [Preset::PixelDp, Preset::DctDp, Preset::Rdp];
 
-/// Table "Privacy budget vs. SSIM": by budget.
+/// Table "Privacy budget vs. SSIM", in the order of [`BUDGETS`].
 pub(super) fn ssim(data: Dataset, method: Preset) -> Option<[f64; 5]> {
     Some(match (data, method) {
         (Dataset::Lfw, Preset::DctDp) => [0.9767, 0.9908, 0.9937, 0.9956, 0.9965],
@@ -69,8 +67,8 @@ pub(super) fn ssim_at(data: Dataset, method: Preset, epsilon: f64) -> Option<f64
 }
 
 /// Table "False Negative Rate under the Same Utility Setting", for LFW only: noisy photo against its
-/// original, match below a distance of 0.975 of the library `face_recognition`. At which PSNR is
-/// not stated.
+/// original, match below a distance of 0.975 in the library `face_recognition`. The paper does not state
+/// the PSNR.
 pub(super) fn miss_rate(method: Preset) -> Option<f64> {
     match method {
         Preset::DctDp => Some(0.3775),
@@ -85,13 +83,13 @@ pub(super) fn miss_rate(method: Preset) -> Option<f64> {
 /// Variance: the normalised difference of RDP-NA and RDP-LMGD does "not exceed 0.05".
 pub(super) const DIFFERENCE_PROPOSED: f64 = 0.05;
 
-/// Variance: that of RDP is "never higher than 0.15"; DCT-DP and Pixel-DP stay in (0.05, 0.15).
+/// Variance: the difference of RDP is "never higher than 0.15"; DCT-DP and Pixel-DP stay in (0.05, 0.15).
 pub(super) const DIFFERENCE_COMPARED: f64 = 0.15;
 
 /// Variance: at the smallest budget the log variance of RDP-NA and RDP-LMGD is "less than 4.0".
 pub(super) const LOG_VARIANCE_PROPOSED: f64 = 4.0;
 
-/// Variance: that of DCT-DP, the smallest of the others, is "around 4.75".
+/// Variance: the log variance of DCT-DP, the smallest of the compared methods, is "around 4.75".
 pub(super) const LOG_VARIANCE_DCT: f64 = 4.75;
 
 /// PSNR: at the smallest budget RDP-NA and RDP-LMGD "significantly exceeded 50 dB".
@@ -100,7 +98,7 @@ pub(super) const PSNR_PROPOSED: f64 = 50.0;
 /// PSNR: "the best PSNR of the compared methods is only around 42 dB".
 pub(super) const PSNR_COMPARED: f64 = 42.0;
 
-/// PSNR: the lead that makes, "about 10 dB".
+/// PSNR: the lead of the proposed methods, "about 10 dB".
 pub(super) const PSNR_LEAD: f64 = 10.0;
 
 #[cfg(test)]
@@ -108,14 +106,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_name_their_data() {
+    fn folder_names_select_the_data_set() {
         assert_eq!(Dataset::of("lfw-deepfunneled"), Some(Dataset::Lfw));
         assert_eq!(Dataset::of("PubFig83"), Some(Dataset::PubFig83));
         assert_eq!(Dataset::of("holiday"), None);
     }
 
     #[test]
-    fn a_larger_budget_is_never_less_alike() {
+    fn ssim_never_falls_with_the_budget() {
         for data in [Dataset::Lfw, Dataset::PubFig83] {
             for method in Preset::ALL {
                 assert!(ssim(data, method).is_none_or(|values| values.is_sorted()));

@@ -1,41 +1,45 @@
-//! Finding rows among the results.
+//! Selecting rows of the results.
 
-use facedp::Preset;
+use facedp::{Preset, Ranking};
 
 use crate::results::{QualityRow, Results};
 
-/// Whether two parameters are the same; they come from the same list.
+/// Whether two parameters are equal up to rounding.
 pub(super) fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
 
-/// Rows of the methods' own rankings.
-pub(super) fn usual(results: &Results) -> impl Iterator<Item = &QualityRow> {
-    results.quality.iter().filter(|row| row.method.parts().1 == row.ranking)
+pub(super) fn is_default_ranking(method: Preset, ranking: Ranking) -> bool {
+    method.parts().1 == ranking
 }
 
-/// The row of a method with its own ranking.
+/// Rows with the default ranking of their method.
+pub(super) fn default_ranking(results: &Results) -> impl Iterator<Item = &QualityRow> {
+    results.quality.iter().filter(|row| is_default_ranking(row.method, row.ranking))
+}
+
+/// The row of a method with its default ranking.
 pub(super) fn quality(
     results: &Results,
     method: Preset,
     features: usize,
     epsilon: f64,
 ) -> Option<&QualityRow> {
-    usual(results)
+    default_ranking(results)
         .find(|r| r.method == method && r.features == features && same(r.epsilon, epsilon))
 }
 
-/// Numbers of features, least first.
+/// Numbers of features, smallest first.
 pub(super) fn features(results: &Results) -> Vec<usize> {
-    sorted(usual(results).map(|row| row.features))
+    sorted(default_ranking(results).map(|row| row.features))
 }
 
 /// Budgets, smallest first.
 pub(super) fn budgets(results: &Results) -> Vec<f64> {
-    numbers(usual(results).map(|row| row.epsilon))
+    numbers(default_ranking(results).map(|row| row.epsilon))
 }
 
-/// Different values in order.
+/// Distinct values in ascending order.
 pub(super) fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut values: Vec<T> = values.collect();
     values.sort();
@@ -43,7 +47,7 @@ pub(super) fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
     values
 }
 
-/// Different numbers in order.
+/// Distinct finite numbers in ascending order.
 pub(super) fn numbers(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values.filter(|v| v.is_finite()).collect();
     values.sort_by(f64::total_cmp);
@@ -51,7 +55,7 @@ pub(super) fn numbers(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// Different values in the order of their first appearance.
+/// Distinct values in the order of their first appearance.
 pub(super) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen = Vec::new();
     for value in values {

@@ -1,4 +1,4 @@
-//! Made-up but realistic results, for tests of the report.
+//! Invented but realistic results, for tests of the report.
 #![allow(clippy::unwrap_used)]
 
 use facedp::{Preset, Ranking};
@@ -12,7 +12,7 @@ fn around(value: f64, half: f64, n: usize) -> Estimate {
     Estimate { value, low: value - half, high: value + half, n }
 }
 
-/// A rate with a rough interval inside of 0 to 1.
+/// A rate with an approximate interval within 0 to 1.
 fn rate(value: f64, n: usize) -> Estimate {
     let half = 1.96 * (value * (1.0 - value) / n as f64).sqrt() + 1.5 / n as f64;
     Estimate { value, low: (value - half).max(0.0), high: (value + half).min(1.0), n }
@@ -22,7 +22,7 @@ fn at(method: Preset) -> usize {
     METHODS.iter().position(|&m| m == method).unwrap()
 }
 
-/// Results of a run in which nothing was asked for.
+/// Results of a run without any section.
 pub(super) fn nothing() -> Results {
     Results {
         about: About {
@@ -54,7 +54,7 @@ pub(super) fn nothing() -> Results {
     }
 }
 
-/// Results with all sections.
+/// Results of a run with all sections.
 pub(super) fn results() -> Results {
     let mut all = nothing();
     let psnrs =

@@ -1,41 +1,45 @@
-//! Tables. Cells are markup: text from outside goes through `escape` before it comes here.
+//! HTML tables. Cells are markup: callers escape text from outside.
 
-/// A table that grows by rows.
 pub(super) struct Table {
     head: Vec<String>,
     body: String,
-    words: usize,
+    /// The number of text columns, which come first.
+    text_columns: usize,
     class: &'static str,
 }
 
 impl Table {
-    /// A table whose first `words` columns hold words, the others figures.
-    pub fn new(words: usize, head: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    /// A table whose first `text_columns` columns hold text and whose other columns hold figures.
+    pub fn new(text_columns: usize, head: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             head: head.into_iter().map(Into::into).collect(),
             body: String::new(),
-            words,
+            text_columns,
             class: "",
         }
     }
 
-    /// The same table whose rows are headed by sentences.
-    pub fn of_sentences(self) -> Self {
+    /// Lets the first column wrap, for tables whose rows start with a sentence.
+    pub fn with_sentences(self) -> Self {
         Self { class: " class=\"findings\"", ..self }
     }
 
-    /// One more row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = impl AsRef<str>>) {
         self.line("", cells);
     }
 
-    /// One more row, with a rule above: the first one of a group.
-    pub fn first_of_group(&mut self, cells: impl IntoIterator<Item = impl AsRef<str>>) {
-        self.line(" class=\"group\"", cells);
+    /// Adds rows with a rule above the first.
+    pub fn group<R>(&mut self, rows: impl IntoIterator<Item = R>)
+    where
+        R: IntoIterator<Item: AsRef<str>>,
+    {
+        for (at, cells) in rows.into_iter().enumerate() {
+            self.line(if at == 0 { " class=\"group\"" } else { "" }, cells);
+        }
     }
 
-    /// One more row, for figures of the paper.
-    pub fn of_paper(&mut self, cells: impl IntoIterator<Item = impl AsRef<str>>) {
+    /// Adds a row in the style for figures of the paper and of theory.
+    pub fn paper_row(&mut self, cells: impl IntoIterator<Item = impl AsRef<str>>) {
         self.line(" class=\"paper\"", cells);
     }
 
@@ -45,21 +49,21 @@ impl Table {
             let cell = cell.as_ref();
             self.body += &match at {
                 0 => format!("<th scope=\"row\">{cell}</th>"),
-                _ if at < self.words => format!("<td class=\"words\">{cell}</td>"),
+                _ if at < self.text_columns => format!("<td class=\"words\">{cell}</td>"),
                 _ => format!("<td>{cell}</td>"),
             };
         }
         self.body += "</tr>\n";
     }
 
-    /// The markup, with a caption in plain words.
+    /// The markup, with a caption unless that is empty.
     pub fn html(&self, caption: &str) -> String {
         let head: String = self
             .head
             .iter()
             .enumerate()
             .map(|(at, cell)| {
-                let class = if at < self.words { " class=\"words\"" } else { "" };
+                let class = if at < self.text_columns { " class=\"words\"" } else { "" };
                 format!("<th scope=\"col\"{class}>{cell}</th>")
             })
             .collect();
@@ -75,15 +79,15 @@ impl Table {
         )
     }
 
-    /// The same, folded away until the reader asks for it.
+    /// The markup, collapsed under the caption.
     pub fn folded(&self, caption: &str) -> String {
         folded(caption, &self.html(caption))
     }
 }
 
-/// Markup folded away under a line of words.
-pub(super) fn folded(words: &str, inner: &str) -> String {
-    format!("<details><summary>{words}</summary>\n{inner}</details>\n")
+/// Markup collapsed under a summary line.
+pub(super) fn folded(summary: &str, inner: &str) -> String {
+    format!("<details><summary>{summary}</summary>\n{inner}</details>\n")
 }
 
 #[cfg(test)]
@@ -91,7 +95,7 @@ mod tests {
     use super::Table;
 
     #[test]
-    fn first_cells_head_their_rows() {
+    fn first_cells_are_row_headers() {
         let mut table = Table::new(2, ["method", "rule", "rate"]);
         table.row(["RDP", "paper", "3 %"]);
         let html = table.html("Rates.");

@@ -22,7 +22,7 @@ const SECTIONS: [&str; 16] = [
     "skipped",
 ];
 
-/// What must not stand anywhere on a page.
+/// A page has no links, scripts or unformatted numbers, and closes its tags.
 fn is_clean(page: &str) {
     let bare = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
     let words = bare.split(|c: char| !c.is_alphanumeric());
@@ -39,7 +39,7 @@ fn is_clean(page: &str) {
 }
 
 #[test]
-fn a_whole_page() {
+fn a_complete_page() {
     let panels = [Panel { caption: "Original & releases".into(), png: vec![137, 80, 78, 71] }];
     let page = html(&sample::results(), &panels);
     for id in SECTIONS {
@@ -49,9 +49,9 @@ fn a_whole_page() {
     assert!(page.contains("src=\"data:image/png;base64,iVBORw==\""));
     assert!(page.contains("Original &amp; releases") && page.contains("&lt;the middle&gt;"));
     assert!(page.contains("81.38 %") && page.contains("0.9955"));
-    assert!(page.contains("23 pictures were left out"));
+    assert!(page.contains("23 pictures were skipped"));
     is_clean(&page);
-    // To look at it: FACEDP_SAMPLE_REPORT=page.html cargo test a_whole_page
+    // To view the page: FACEDP_SAMPLE_REPORT=page.html cargo test a_complete_page
     if let Some(file) = std::env::var_os("FACEDP_SAMPLE_REPORT") {
         std::fs::write(file, page).unwrap();
     }
@@ -68,7 +68,7 @@ fn sections_without_rows_say_so() {
 }
 
 #[test]
-fn results_full_of_holes_make_a_page_too() {
+fn missing_and_infinite_figures_make_a_page_too() {
     let mut results = sample::results();
     for row in &mut results.quality {
         row.psnr_mean_mse = None;

@@ -1,11 +1,11 @@
-//! Words and numbers as the page writes them.
+//! Formatting of numbers and text for the page.
 
 use crate::results::Estimate;
 
-/// What stands where there is no number.
+/// Placeholder for a missing number.
 pub(super) const NONE: &str = "–";
 
-/// Text that may stand in markup and in attributes.
+/// Escapes text for markup and attributes.
 pub(super) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -15,7 +15,7 @@ pub(super) fn escape(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
-            // XML has no place for the other control characters, not even escaped.
+            // XML does not allow the other control characters, not even escaped.
             c if c.is_control() && !matches!(c, '\n' | '\t') => safe.push('\u{fffd}'),
             c => safe.push(c),
         }
@@ -23,7 +23,7 @@ pub(super) fn escape(text: &str) -> String {
     safe
 }
 
-/// A number with so many digits after the point.
+/// A number with `digits` decimals; [`NONE`] if it is not finite.
 pub(super) fn number(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return NONE.to_owned();
@@ -36,12 +36,12 @@ pub(super) fn number(value: f64, digits: usize) -> String {
     }
 }
 
-/// A number, or a dash.
+/// A number, or [`NONE`].
 pub(super) fn maybe(value: Option<f64>, digits: usize) -> String {
     value.map_or(NONE.to_owned(), |value| number(value, digits))
 }
 
-/// A number as short as it can be written: budgets, decibels, thresholds.
+/// A number without trailing zeros, for budgets, decibels and thresholds.
 pub(super) fn short(value: f64) -> String {
     let text = number(value, 4);
     if !text.contains('.') {
@@ -50,7 +50,7 @@ pub(super) fn short(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A number of any size in a few figures.
+/// A number of any magnitude, to about four significant digits.
 pub(super) fn figures(value: f64) -> String {
     let size = value.abs();
     match size {
@@ -79,18 +79,18 @@ pub(super) fn counted(value: usize, one: &str, many: &str) -> String {
     format!("{} {}", count(value), if value == 1 { one } else { many })
 }
 
-/// A share as a percentage, without its interval.
+/// A share as a percentage.
 pub(super) fn percent(share: f64) -> String {
     let digits = if share > 0.0 && share < 0.0995 { 1 } else { 0 };
     format!("{} %", number(100.0 * share, digits))
 }
 
-/// From the least to the most of some shares.
+/// The range of shares as percentages.
 pub(super) fn percents(shares: impl Iterator<Item = f64>) -> String {
     span(shares, percent)
 }
 
-/// From the least to the most of some numbers, written as told; one number if both read the same.
+/// The range of numbers, each formatted by `write`; a single number if both ends read the same.
 pub(super) fn span(values: impl Iterator<Item = f64>, write: impl Fn(f64) -> String) -> String {
     let ends = values.filter(|v| v.is_finite()).fold(None, |ends: Option<(f64, f64)>, v| {
         Some(ends.map_or((v, v), |(low, high)| (low.min(v), high.max(v))))
@@ -98,6 +98,11 @@ pub(super) fn span(values: impl Iterator<Item = f64>, write: impl Fn(f64) -> Str
     let Some((low, high)) = ends else { return NONE.to_owned() };
     let (low, high) = (write(low), write(high));
     if low == high { low } else { format!("{} to {high}", low.trim_end_matches(" %")) }
+}
+
+/// ` (low to high)`, or nothing.
+pub(super) fn interval(ends: Option<(f64, f64)>) -> String {
+    ends.map_or(String::new(), |(low, high)| format!(" ({} to {})", short(low), short(high)))
 }
 
 /// A mean and its interval, for a cell.
@@ -140,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markup_in_names_is_only_text() {
+    fn markup_in_names_is_escaped() {
         let safe = escape("<b title=\"x\" id='y'>R&D</b>\u{0}");
         assert_eq!(safe, "&lt;b title=&quot;x&quot; id=&#39;y&#39;&gt;R&amp;D&lt;/b&gt;\u{fffd}");
     }

@@ -1,11 +1,10 @@
-//! What several tests use.
-#![allow(missing_docs)]
+//! Shared by several tests.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use facedp_eval::progress::Watch;
 
-/// Stops a run after so many steps.
+/// Stops a run after `left` steps.
 pub struct After<'a> {
     pub left: AtomicUsize,
     pub stop: &'a AtomicBool,

@@ -1,18 +1,16 @@
-//! All figures in one long table, a row per figure, so that any spreadsheet can filter it.
+//! All figures in one long table, one row per figure, so that any spreadsheet can filter it.
 //!
-//! Columns that do not concern a figure are empty, and so are figures that do not exist: infinite
-//! PSNRs, and what depends on the photo.
+//! Columns that do not apply to a figure are empty. So are values that do not exist: infinite PSNRs, and
+//! expectations that depend on the photo.
 
 mod row;
 
 use crate::results::{About, Results};
 use row::{Case, Rows, plain, plain_f32};
 
-/// The columns.
 const HEAD: &str = "section,method,ranking,features,epsilon,psnr,recogniser,rule,threshold,attack,\
                     releases,keyed,figure,value,low,high,n";
 
-/// The whole table.
 pub(super) fn table(results: &Results) -> String {
     let mut rows = Rows(format!("{HEAD}\n"));
     about(&mut rows, &results.about, results.skipped.len());
@@ -148,7 +146,7 @@ mod tests {
     use super::*;
     use crate::report::sample;
 
-    /// A reader of its own, by RFC 4180.
+    /// An independent reader of RFC 4180.
     fn parse(text: &str) -> Vec<Vec<String>> {
         let (mut rows, mut row, mut cell, mut inside) = (vec![], vec![], String::new(), false);
         let mut letters = text.chars().peekable();
@@ -169,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_per_figure_that_reads_back() {
+    fn every_figure_has_a_row_that_reads_back() {
         let mut results = sample::results();
         results.attacks[0].attack = "=blur, \"soft\"\nthen JPEG".to_owned();
         let rows = parse(&table(&results));
@@ -198,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_that_do_not_exist_are_empty() {
+    fn values_that_do_not_exist_are_empty() {
         assert_eq!(plain(f64::NAN), "");
         assert_eq!(plain(f64::INFINITY), "");
         assert_eq!(plain_f32(0.975), "0.975");

@@ -1,10 +1,10 @@
-//! One row of the table: what a figure belongs to, its name and its value.
+//! One row of the table: the case, the name of the figure and its value.
 
 use facedp::{Preset, Ranking};
 
 use crate::results::{Estimate, Rule};
 
-/// What a figure belongs to.
+/// The case that a figure belongs to; columns that do not apply are empty.
 #[derive(Default, Clone)]
 pub(super) struct Case {
     pub section: &'static str,
@@ -26,7 +26,6 @@ impl Case {
         Self { section, ..Self::default() }
     }
 
-    /// Of a row with method, ranking, features and budget.
     pub fn method(section: &'static str, method: Preset, ranking: Ranking) -> Self {
         Self { method: method.to_string(), ranking: ranking.to_string(), ..Self::new(section) }
     }
@@ -35,7 +34,6 @@ impl Case {
         Self { features: features.to_string(), epsilon: plain(epsilon), ..self }
     }
 
-    /// Of a row with a recogniser and a rule; without a method, of untouched photos.
     pub fn recogniser(section: &'static str, recogniser: &str, rule: &Rule) -> Self {
         Self {
             recogniser: recogniser.to_owned(),
@@ -45,13 +43,14 @@ impl Case {
         }
     }
 
+    /// Without a method: untouched photos.
     pub fn noise(self, method: Option<Preset>, psnr: Option<f64>) -> Self {
         let method = method.map_or("untouched".to_owned(), |method| method.to_string());
         Self { method, psnr: psnr.map_or(String::new(), plain), ..self }
     }
 }
 
-/// The table, growing.
+/// The text of the table.
 pub(super) struct Rows(pub String);
 
 impl Rows {
@@ -93,7 +92,7 @@ impl Rows {
     }
 }
 
-/// A number in as many digits as it takes to read it back.
+/// A number with enough digits to read it back exactly; empty if it is not finite.
 pub(super) fn plain(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { String::new() }
 }
@@ -102,8 +101,8 @@ pub(super) fn plain_f32(value: f32) -> String {
     if value.is_finite() { value.to_string() } else { String::new() }
 }
 
-/// A cell by RFC 4180. Spreadsheets take text that starts with one of `=+@` for a formula, so that
-/// is kept from doing anything.
+/// A cell by RFC 4180. Spreadsheets take text that starts with one of `=+@` for a formula, so such text
+/// gets an apostrophe in front.
 fn quoted(cell: &str) -> String {
     let cell = if cell.starts_with(['=', '+', '@', '\t', '\r']) {
         format!("'{cell}")

@@ -1,4 +1,4 @@
-//! What the paper says, one sentence at a time, beside what was found here.
+//! The findings of the paper, each with the result of this run and a verdict.
 
 mod picture;
 mod recognition;
@@ -6,33 +6,30 @@ mod recognition;
 use super::table::Table;
 use crate::results::Results;
 
-/// One sentence of the paper.
+/// One finding of the paper.
 pub(super) struct Finding {
-    /// Which section of the report it belongs to.
+    /// The id of the report's section that it belongs to.
     pub section: &'static str,
     /// What the paper says.
     pub claim: &'static str,
-    /// What was found here.
+    /// The result of this run.
     pub ours: String,
-    /// Whether that is the same.
     pub verdict: Verdict,
 }
 
-/// Whether a sentence of the paper was found to be so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// In all cases looked at.
+    /// True in all cases.
     Confirmed,
-    /// In some of them.
+    /// True in some cases.
     InPart,
-    /// In none.
+    /// True in no case.
     NotConfirmed,
-    /// There was nothing to look at.
+    /// The run has no such case.
     NotMeasured,
 }
 
 impl Verdict {
-    /// The verdict over several cases.
     pub fn over(cases: impl IntoIterator<Item = bool>) -> Self {
         let (mut yes, mut no) = (false, false);
         for case in cases {
@@ -47,11 +44,10 @@ impl Verdict {
         }
     }
 
-    /// In words.
     pub fn in_words(self) -> &'static str {
         match self {
             Verdict::Confirmed => "confirmed",
-            Verdict::InPart => "in part",
+            Verdict::InPart => "partly confirmed",
             Verdict::NotConfirmed => "not confirmed",
             Verdict::NotMeasured => "not measured",
         }
@@ -75,20 +71,19 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
     findings
 }
 
-/// Findings as a table.
 pub(super) fn table(findings: &[Finding], caption: &str) -> String {
-    let mut table = Table::new(3, ["the paper says", "found here", "verdict"]).of_sentences();
+    let mut table = Table::new(3, ["the paper says", "this run", "verdict"]).with_sentences();
     for finding in findings {
         table.row([finding.claim, &finding.ours, &finding.verdict.html()]);
     }
     table.html(caption)
 }
 
-/// The findings of one section of the report, if any.
+/// The table of one section's findings; empty if the section has none.
 pub(super) fn of_section(results: &Results, section: &str) -> String {
     let findings: Vec<Finding> =
         all(results).into_iter().filter(|finding| finding.section == section).collect();
-    if findings.is_empty() { String::new() } else { table(&findings, "Beside the paper.") }
+    if findings.is_empty() { String::new() } else { table(&findings, "Comparison with the paper.") }
 }
 
 #[cfg(test)]
@@ -105,13 +100,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_is_nothing_claimed() {
+    fn without_measurements_there_is_no_verdict() {
         let findings = all(&sample::nothing());
         assert!(findings.iter().all(|f| f.verdict == Verdict::NotMeasured));
     }
 
     #[test]
-    fn made_up_results_get_the_verdicts_they_deserve() {
+    fn sample_results_get_the_right_verdicts() {
         let results = sample::results();
         let verdict =
             |part: &str| all(&results).iter().find(|f| f.claim.contains(part)).map(|f| f.verdict);

@@ -1,29 +1,32 @@
-//! The paper's sentences on how much of the picture is kept.
+//! The paper's findings on how much of the picture is preserved.
 
 use facedp::Preset;
 
 use super::{Finding, Verdict};
-use crate::report::look::name;
 use crate::report::paper::{self, COMPARED, PROPOSED, SMALLEST};
 use crate::report::pick;
-use crate::report::text::{counted, list, number, short, span};
+use crate::report::style::name;
+use crate::report::text::{counted, list, number, span};
 use crate::results::{QualityRow, Results};
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
     vec![
         difference(
             results,
-            "Real and theoretical variance of RDP-NA and RDP-LMGD differ by a share that does \
-             “not exceed 0.05”.",
+            "For RDP-NA and RDP-LMGD, the normalised difference of real and theoretical variance \
+             does “not exceed 0.05”.",
             &PROPOSED,
             |share| share <= paper::DIFFERENCE_PROPOSED,
         ),
-        difference(results, "Those of RDP never by more than 0.15.", &[Preset::Rdp], |share| {
-            share <= paper::DIFFERENCE_COMPARED
-        }),
         difference(
             results,
-            "Those of DCT-DP and Pixel-DP by between 0.05 and 0.15.",
+            "For RDP, the normalised difference is never more than 0.15.",
+            &[Preset::Rdp],
+            |share| share <= paper::DIFFERENCE_COMPARED,
+        ),
+        difference(
+            results,
+            "For DCT-DP and Pixel-DP, the normalised difference is between 0.05 and 0.15.",
             &[Preset::DctDp, Preset::PixelDp],
             |share| (paper::DIFFERENCE_PROPOSED..=paper::DIFFERENCE_COMPARED).contains(&share),
         ),
@@ -36,21 +39,21 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
     ]
 }
 
-/// A sentence on the normalised difference, judged at each number of features and budget.
+/// A finding on the normalised difference, judged at each number of features and budget.
 fn difference(
     results: &Results,
     claim: &'static str,
     methods: &[Preset],
     agrees: impl Fn(f64) -> bool,
 ) -> Finding {
-    let rows = || pick::usual(results).filter(|row| methods.contains(&row.method));
+    let rows = || pick::default_ranking(results).filter(|row| methods.contains(&row.method));
     let shares = rows().map(|row| row.difference.value);
-    let ours = format!("{} in all cases", span(shares, |v| number(v, 2)));
+    let ours = format!("{} over all cases", span(shares, |v| number(v, 2)));
     let verdict = Verdict::over(rows().map(|row| agrees(row.difference.value)));
     Finding { section: "difference", claim, ours, verdict }
 }
 
-/// By number of features: figures of some methods at the smallest budget.
+/// Figures of the methods at the smallest budget, by number of features.
 fn by_features(
     results: &Results,
     methods: &[Preset],
@@ -71,11 +74,11 @@ fn by_features(
 }
 
 fn log_variance(results: &Results) -> Finding {
-    let rows = pick::usual(results)
+    let rows = pick::default_ranking(results)
         .filter(|row| PROPOSED.contains(&row.method) && pick::same(row.epsilon, SMALLEST));
     Finding {
         section: "variance",
-        claim: "At ε₀ 0.2 the log variance of RDP-NA and RDP-LMGD is less than 4.0.",
+        claim: "At ε₀ 0.2, the log variance of RDP-NA and RDP-LMGD is less than 4.0.",
         ours: by_features(results, &PROPOSED, 2, |row| Some(row.log10_variance.value)),
         verdict: Verdict::over(
             rows.map(|row| row.log10_variance.value < paper::LOG_VARIANCE_PROPOSED),
@@ -93,26 +96,23 @@ fn log_variance_dct(results: &Results) -> Finding {
     };
     Finding {
         section: "variance",
-        claim: "At ε₀ 0.2 that of DCT-DP is about 4.75, the smallest of the other three.",
+        claim: "At ε₀ 0.2, the log variance of DCT-DP is about 4.75, the smallest of the other three \
+                methods.",
         ours: by_features(results, &COMPARED, 2, |row| Some(row.log10_variance.value)),
         verdict: Verdict::over(pick::features(results).into_iter().filter_map(agrees)),
     }
 }
 
 fn lmgd_below_na(results: &Results) -> Finding {
-    let cases: Vec<bool> = pick::usual(results)
+    let cases: Vec<bool> = pick::default_ranking(results)
         .filter(|row| row.method == Preset::RdpLmgd)
         .filter_map(|row| {
             let na = pick::quality(results, Preset::RdpNa, row.features, row.epsilon)?;
             Some(row.log10_variance.value < na.log10_variance.value)
         })
         .collect();
-    Finding {
-        section: "variance",
-        claim: "On LFW, that of RDP-LMGD is always slightly less than that of RDP-NA.",
-        ours: so_in(&cases),
-        verdict: Verdict::over(cases),
-    }
+    let claim = "On LFW, the log variance of RDP-LMGD is always slightly less than that of RDP-NA.";
+    over_cases("variance", claim, &cases)
 }
 
 fn ssim(results: &Results) -> Finding {
@@ -127,20 +127,16 @@ fn ssim(results: &Results) -> Finding {
             cases.extend(proposed.zip(compared).map(|(proposed, compared)| proposed > compared));
         }
     }
-    Finding {
-        section: "ssim",
-        claim: "RDP-NA and RDP-LMGD always have higher SSIM than the other three.",
-        ours: so_in(&cases),
-        verdict: Verdict::over(cases),
-    }
+    let claim = "RDP-NA and RDP-LMGD always have a higher SSIM than the other three methods.";
+    over_cases("ssim", claim, &cases)
 }
 
 fn psnr(results: &Results) -> Finding {
-    let rows = pick::usual(results)
+    let rows = pick::default_ranking(results)
         .filter(|row| PROPOSED.contains(&row.method) && pick::same(row.epsilon, SMALLEST));
     Finding {
         section: "psnr",
-        claim: "At ε₀ 0.2 the PSNR of RDP-NA and RDP-LMGD exceeds 50 dB.",
+        claim: "At ε₀ 0.2, the PSNR of RDP-NA and RDP-LMGD exceeds 50 dB.",
         ours: by_features(results, &PROPOSED, 1, |row| row.psnr_mean_mse),
         verdict: Verdict::over(
             rows.filter_map(|row| Some(row.psnr_mean_mse? > paper::PSNR_PROPOSED)),
@@ -148,7 +144,7 @@ fn psnr(results: &Results) -> Finding {
     }
 }
 
-/// The paper's lead counts as found from four fifths of it on, and in part if there is a lead.
+/// Four fifths of the paper's lead count as confirmed, any lead as partly confirmed.
 fn lead(results: &Results) -> Finding {
     let leads: Vec<(usize, f64)> = pick::features(results)
         .into_iter()
@@ -166,15 +162,17 @@ fn lead(results: &Results) -> Finding {
         .collect();
     Finding {
         section: "psnr",
-        claim: "That is about 10 dB more than the best of the other three (about 42 dB).",
+        claim: "At ε₀ 0.2, RDP-NA and RDP-LMGD lead the best of the other three methods (about 42 dB) \
+                by about 10 dB.",
         ours: if parts.is_empty() { String::new() } else { list(&parts) },
         verdict: if far == Verdict::NotConfirmed && some { Verdict::InPart } else { far },
     }
 }
 
-/// In how many cases it is so.
-fn so_in(cases: &[bool]) -> String {
+/// A finding that is true or false in each case.
+fn over_cases(section: &'static str, claim: &'static str, cases: &[bool]) -> Finding {
     let yes = cases.iter().filter(|&&case| case).count();
-    let of = counted(cases.len(), "case", "cases");
-    if cases.is_empty() { String::new() } else { format!("so in {} of {of}", short(yes as f64)) }
+    let all = counted(cases.len(), "case", "cases");
+    let ours = if cases.is_empty() { String::new() } else { format!("true in {yes} of {all}") };
+    Finding { section, claim, ours, verdict: Verdict::over(cases.iter().copied()) }
 }

@@ -1,4 +1,4 @@
-//! What was evaluated, and how.
+//! The data and settings of the run.
 
 use crate::report::paper::Dataset;
 use crate::report::table::Table;
@@ -9,20 +9,20 @@ pub(super) fn body(about: &About) -> String {
     let list = |values: &[f64]| values.iter().map(|&v| short(v)).collect::<Vec<_>>().join(", ");
     let features: Vec<String> = about.features.iter().map(|f| f.to_string()).collect();
     let mut table = Table::new(2, [""; 0]);
-    let beside = Dataset::of(&about.data).map_or("none for this data", Dataset::name);
+    let beside = Dataset::of(&about.data).map_or("none for this data set", Dataset::name);
     for (what, value) in [
         ("data", escape(&about.data)),
         ("people", count(about.identities)),
         ("pictures", count(about.images)),
         ("releases of each chip", count(about.repeats)),
-        ("chips", format!("{0} × {0} grey levels, 8 bits", about.side)),
+        ("chips", format!("{0} × {0} pixels, 8-bit grey", about.side)),
         ("budgets ε₀", list(&about.epsilons)),
         ("features M<sub>F</sub>", features.join(", ")),
         ("geometric p", short(about.geometric_p)),
-        ("pictures shown to recognisers", count(about.recognition_images)),
-        ("of these with another of the person", count(about.recognition_pairs)),
-        ("PSNRs there (dB)", list(&about.decibels)),
-        ("paper’s figures beside", beside.to_owned()),
+        ("pictures for recognisers", count(about.recognition_images)),
+        ("of these, with another picture of the person", count(about.recognition_pairs)),
+        ("PSNRs for recognisers (dB)", list(&about.decibels)),
+        ("figures of the paper", beside.to_owned()),
         ("seed", about.seed.to_string()),
         ("feature model (SHA-256)", format!("<code>{}</code>", escape(&about.model_sha256))),
         ("program", escape(&about.tool)),
@@ -30,13 +30,13 @@ pub(super) fn body(about: &About) -> String {
         table.row([what, &value]);
     }
     format!(
-        "<p>Faces are cut out as chips of {0} × {0} pixels; each method adds its noise to each chip, \
-         and the result is compared with the original. The budget ε₀ is shared among the first \
-         M<sub>F</sub> eigenface features. Pixel-DP, DCT-DP and RDP add noise of one scale to pixels, \
-         cosine and wavelet coefficients; RDP-NA and RDP-LMGD are the paper’s two ways to choose \
-         scales; RDP-optimal, not in the paper, solves the same problem to the end.</p>\n\
-         <p>The paper states neither the number of features nor the size of its pictures, so \
-         figures beside each other need not agree to the digit.</p>\n{1}",
+        "<p>Faces are cut out as chips of {0} × {0} pixels. Each method adds noise to each chip, and \
+         the release is compared with the original. The first M<sub>F</sub> eigenface features share \
+         the budget ε₀. Pixel-DP, DCT-DP and RDP add noise of one scale to pixels, cosine coefficients \
+         and wavelet coefficients. RDP-NA and RDP-LMGD are the paper’s two ways to choose the scales. \
+         RDP-optimal, which is not in the paper, solves the same problem to optimality.</p>\n\
+         <p>The paper states neither the number of features nor the size of its pictures, so its \
+         figures need not agree exactly with those of this run.</p>\n{1}",
         about.side,
         table.html("")
     )

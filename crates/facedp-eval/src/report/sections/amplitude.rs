@@ -1,10 +1,10 @@
-//! The other ranking that the paper has: by amplitude.
+//! The paper's other ranking: by amplitude.
 
 use facedp::Ranking;
 
-use super::budget_columns;
-use crate::report::look::name;
+use super::{budget_columns, line};
 use crate::report::pick;
+use crate::report::style::name;
 use crate::report::table::Table;
 use crate::report::text::{maybe, mean, number, rate, span};
 use crate::results::{QualityRow, Results};
@@ -14,12 +14,13 @@ pub(super) fn body(results: &Results) -> Option<String> {
     rows().next()?;
     let changes = rows().filter_map(|row| change(results, row));
     Some(format!(
-        "<p>The paper’s definition ranks coefficients by their weight in the features, its algorithm \
-         by their size in the photo. The latter order depends on the photo, so that nothing can be \
-         claimed of the budget. Against ranking by weight it changes the PSNR by {} dB.</p>\n{}{}",
+        "<p>The paper’s definition ranks coefficients by their weight in the features; its algorithm \
+         ranks them by their amplitude in the photo. A ranking by amplitude depends on the photo, so \
+         the budget supports no privacy claim. Compared with ranking by weight, it changes the PSNR by \
+         {} dB.</p>\n{}{}",
         span(changes, |v| number(v, 1)),
         table(results, psnr).html(
-            "PSNR (dB) of the mean squared error, ranked by amplitude, and change against ranking by \
+            "PSNR (dB) of the mean squared error, ranked by amplitude, and the change from ranking by \
              weight."
         ),
         table(results, |_, row| mean(&row.ssim, 4) + "unchanged " + &rate(&row.unchanged))
@@ -27,10 +28,10 @@ pub(super) fn body(results: &Results) -> Option<String> {
     ))
 }
 
-/// How many decibels the ranking by amplitude gains.
+/// The PSNR (dB) gained by ranking by amplitude.
 fn change(results: &Results, row: &QualityRow) -> Option<f64> {
-    let usual = pick::quality(results, row.method, row.features, row.epsilon)?;
-    Some(row.psnr_mean_mse? - usual.psnr_mean_mse?)
+    let default = pick::quality(results, row.method, row.features, row.epsilon)?;
+    Some(row.psnr_mean_mse? - default.psnr_mean_mse?)
 }
 
 fn psnr(results: &Results, row: &QualityRow) -> String {
@@ -45,17 +46,16 @@ fn psnr(results: &Results, row: &QualityRow) -> String {
 fn table(results: &Results, cell: impl Fn(&Results, &QualityRow) -> String) -> Table {
     let rows = || results.quality.iter().filter(|row| row.ranking == Ranking::Amplitude);
     let budgets = pick::numbers(rows().map(|row| row.epsilon));
-    let mut table = Table::new(2, budget_columns(&["method", "features"], &budgets));
+    let mut table = Table::new(2, budget_columns(&budgets));
     for features in pick::sorted(rows().map(|row| row.features)) {
         let of = || rows().filter(move |row| row.features == features);
-        for (at, method) in pick::distinct(of().map(|row| row.method)).into_iter().enumerate() {
+        table.group(pick::distinct(of().map(|row| row.method)).into_iter().map(|method| {
             let cells = budgets.iter().map(|&epsilon| {
                 of().find(|r| r.method == method && pick::same(r.epsilon, epsilon))
                     .map_or(String::new(), |row| cell(results, row))
             });
-            let line = [name(method).to_owned(), features.to_string()].into_iter().chain(cells);
-            if at == 0 { table.first_of_group(line) } else { table.row(line) }
-        }
+            line(name(method), features, cells).collect::<Vec<_>>()
+        }));
     }
     table
 }

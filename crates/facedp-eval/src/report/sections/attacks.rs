@@ -3,13 +3,13 @@
 use facedp::Preset;
 
 use crate::report::dots::{Case, Dot, Dots};
-use crate::report::look::{Look, name_any};
+use crate::report::style::{Style, name_any};
 use crate::report::table::Table;
 use crate::report::text::{escape, maybe, mean, number, rate, short};
 use crate::report::{figure, pick};
 use crate::results::{AttackRow, Estimate, RecognitionRow, Results, Rule};
 
-/// The attack that does nothing, if there is one.
+/// The name of the attack that does nothing.
 const NOTHING: &str = "none";
 
 pub(super) fn body(results: &Results) -> Option<String> {
@@ -18,8 +18,8 @@ pub(super) fn body(results: &Results) -> Option<String> {
         return None;
     }
     let mut html = "<p>An attacker treats the noisy photo before comparing it. Fewer misses than \
-                    without treatment are the attacker’s gain. What the same treatment does to \
-                    untouched photos is shown beside.</p>\n"
+                    without the treatment are the attacker’s gain. Untouched photos get the same \
+                    treatment, for comparison.</p>\n"
         .to_owned();
     for recogniser in pick::distinct(rows.iter().map(|row| &row.recogniser)) {
         let of = || rows.iter().filter(move |row| &row.recogniser == recogniser);
@@ -51,7 +51,7 @@ pub(super) fn body(results: &Results) -> Option<String> {
     Some(html)
 }
 
-/// The same noise without an attack, unless one of the attacks is to do nothing.
+/// The same noise without an attack; empty if the attacks include [`NOTHING`].
 fn untreated<'a>(
     results: &'a Results,
     recogniser: &str,
@@ -68,7 +68,7 @@ fn untreated<'a>(
 }
 
 fn charts(rows: &[&AttackRow], untreated: &[&RecognitionRow]) -> String {
-    let mut own = dots("Its own original (self)", rows, |row| row.self_fnr);
+    let mut own = dots("Own original (self)", rows, |row| row.self_fnr);
     let mut pair = dots("Another photo of the person (pair)", rows, |row| row.pair_fnr);
     let mut caption = "Share of missed photos after each attack, with 95 % intervals.".to_owned();
     if !untreated.is_empty() {
@@ -78,8 +78,8 @@ fn charts(rows: &[&AttackRow], untreated: &[&RecognitionRow]) -> String {
         };
         own.cases.insert(0, case(|row| row.self_fnr_detected));
         pair.cases.insert(0, case(|row| row.pair_fnr_detected));
-        caption += " Attackers know where the face is; “no attack” is of all photos in which it is \
-                    still found.";
+        caption += " Attackers know where the face is; “no attack” covers all photos in which the \
+                    detector still finds the face.";
     }
     figure::dots(&[own, pair], &caption)
 }
@@ -89,37 +89,33 @@ fn dots(title: &str, rows: &[&AttackRow], of: impl Fn(&AttackRow) -> Estimate) -
         let dots = rows.iter().filter(|row| &row.attack == attack);
         Case { name: attack.clone(), dots: dots.map(|row| dot(row.method, of(row))).collect() }
     });
-    Dots { title: title.to_owned(), words: "missed (%)", cases: cases.collect() }
+    Dots { title: title.to_owned(), label: "missed (%)", cases: cases.collect() }
 }
 
 fn dot(method: Option<Preset>, rate: Estimate) -> Dot {
     Dot {
         name: name_any(method).to_owned(),
-        look: Look::of_any(method),
+        style: Style::of_any(method),
         value: if rate.n == 0 { f64::NAN } else { 100.0 * rate.value },
         interval: Some((100.0 * rate.low, 100.0 * rate.high)),
     }
 }
 
 fn table<'a>(rows: impl Iterator<Item = &'a AttackRow>, rule: &Rule) -> Table {
-    let head = ["attack", "method", "PSNR", "self", "pair", "distance to its own original"];
+    let head = ["attack", "method", "PSNR", "self", "pair", "distance to the own original"];
     let mut table = Table::new(2, head);
-    let mut before: Option<&str> = None;
-    for row in rows.filter(|row| &row.rule == rule) {
-        let line = [
-            escape(&row.attack),
-            name_any(row.method).to_owned(),
-            maybe(row.psnr, 0),
-            rate(&row.self_fnr),
-            rate(&row.pair_fnr),
-            mean(&row.self_distance, 3),
-        ];
-        if before == Some(row.attack.as_str()) {
-            table.row(line)
-        } else {
-            table.first_of_group(line)
-        }
-        before = Some(&row.attack);
+    let rows: Vec<&AttackRow> = rows.filter(|row| &row.rule == rule).collect();
+    for group in rows.chunk_by(|a, b| a.attack == b.attack) {
+        table.group(group.iter().map(|row| {
+            [
+                escape(&row.attack),
+                name_any(row.method).to_owned(),
+                maybe(row.psnr, 0),
+                rate(&row.self_fnr),
+                rate(&row.pair_fnr),
+                mean(&row.self_distance, 3),
+            ]
+        }));
     }
     table
 }

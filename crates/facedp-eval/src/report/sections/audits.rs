@@ -1,11 +1,11 @@
-//! Whether what is claimed of methods can be refuted.
+//! Attempts to refute the privacy claims of the methods.
 
 use facedp::Preset;
 
 use crate::audit::Audit;
 use crate::report::dots::{Case, Dot, Dots};
 use crate::report::figure;
-use crate::report::look::{Look, name};
+use crate::report::style::{Style, name};
 use crate::report::table::Table;
 use crate::report::text::{count, counted, escape, number, short};
 use crate::results::Results;
@@ -16,55 +16,55 @@ pub(super) fn body(results: &Results) -> Option<String> {
     let first = audits.first()?;
     let refuted = audits.iter().filter(|audit| audit.refuted).count();
     let case = |audit: &Audit| Case {
-        name: called(audit),
+        name: display_name(audit),
         dots: vec![
-            dot("claimed", Look::CLAIM, audit.epsilon),
-            dot("at least", Look::BOUND, audit.epsilon_lower_bound),
+            dot("claimed", Style::CLAIM, audit.epsilon),
+            dot("lower bound", Style::BOUND, audit.epsilon_lower_bound),
         ],
     };
     let chart = Dots {
-        title: "Epsilon: claimed, and what it is at least".to_owned(),
-        words: "epsilon",
+        title: "Claimed epsilon and its lower bound".to_owned(),
+        label: "epsilon",
         cases: audits.iter().map(case).collect(),
     };
     let head = [
         "method",
         "features",
         "ε₀",
-        "at least",
+        "lower bound",
         "attainable",
         "runs",
-        "δ at least",
+        "lower bound of δ",
         "Theorem 1",
         "claim",
     ];
     let mut table = Table::new(1, head);
     audits.iter().for_each(|audit| table.row(line(audit)));
     Some(format!(
-        "<p>A mechanism that is ε₀-differentially private makes no event more than e^ε₀ times as likely for \
-         one face as for its neighbour. Each method ran {} times on either face of several pairs; half \
-         of the runs chose an event, the other half counted it. <b>{} of {} are refuted</b> at {} % \
-         confidence. What is not refuted is not thereby proven. δ at least: the probability that some \
-         direction of feature space gets no noise, in which case faces are told apart with certainty; \
-         Theorem 1: features whose noise has the Laplace law that the paper gives it.</p>\n{}{}",
+        "<p>Under ε₀-differential privacy, no event is more than e^ε₀ times as likely for one face as for \
+         its neighbour. Each method ran {} times on each face of several pairs; half of the runs chose an \
+         event, the other half counted it. <b>{} of {} are refuted</b> at {} % confidence. A claim that is \
+         not refuted is not thereby proven. Lower bound of δ: the probability that some direction of \
+         feature space gets no noise; faces are then told apart with certainty. Theorem 1: features whose \
+         noise has the Laplace distribution that the paper states.</p>\n{}{}",
         count(first.runs),
         refuted,
         counted(audits.len(), "claim", "claims"),
         short(100.0 * first.confidence),
-        figure::dots(&[chart], "What was claimed, and the bound that was found."),
+        figure::dots(&[chart], "Claimed epsilon and the lower bound that was found."),
         table.html(
-            "“Attainable” is what a correct mechanism of that ε₀ could show with so many runs."
+            "“Attainable” is the bound that a correct mechanism with this ε₀ could show with as many runs."
         ),
     ))
 }
 
-fn called(audit: &Audit) -> String {
+fn display_name(audit: &Audit) -> String {
     let preset = audit.method.parse::<Preset>();
     preset.map_or_else(|_| escape(&audit.method), |preset| name(preset).to_owned())
 }
 
-fn dot(name: &str, look: Look, value: f64) -> Dot {
-    Dot { name: name.to_owned(), look, value, interval: None }
+fn dot(name: &str, style: Style, value: f64) -> Dot {
+    Dot { name: name.to_owned(), style, value, interval: None }
 }
 
 fn line(audit: &Audit) -> [String; 9] {
@@ -74,7 +74,7 @@ fn line(audit: &Audit) -> [String; 9] {
         format!("{holds} of {}, distance {}", fits.len(), number(distance, 3))
     });
     [
-        called(audit),
+        display_name(audit),
         audit.features.to_string(),
         short(audit.epsilon),
         number(audit.epsilon_lower_bound, 3),

@@ -1,10 +1,11 @@
-//! What averaging several releases of one photo brings back.
+//! The gain from averaging several releases of one photo.
 
 use facedp::Preset;
 
+use super::series;
 use crate::report::axis::Scale;
-use crate::report::chart::{Chart, Label, Point, Series};
-use crate::report::look::{Look, name};
+use crate::report::chart::{Chart, Label, Point};
+use crate::report::style::name;
 use crate::report::table::Table;
 use crate::report::text::{count, maybe, number, short};
 use crate::report::{figure, pick};
@@ -20,42 +21,38 @@ pub(super) fn body(results: &Results) -> Option<String> {
     let several = pick::sorted(rows.iter().map(|row| row.releases)).len() > 1;
     let mut charts = Vec::new();
     for epsilon in pick::numbers(rows.iter().map(|row| row.epsilon)) {
-        for (keyed, words) in [(false, "fresh noise"), (true, "one secret key")] {
+        for (keyed, noise) in [(false, "fresh noise"), (true, "one secret key")] {
             let of: Vec<&AveragingRow> = rows
                 .iter()
                 .filter(|row| row.keyed == keyed && pick::same(row.epsilon, epsilon))
                 .collect();
             if !of.is_empty() {
-                charts.push(chart(&of, format!("ε₀ {}, {words}", short(epsilon))));
+                charts.push(chart(&of, format!("ε₀ {}, {noise}", short(epsilon))));
             }
         }
     }
     Some(format!(
-        "<p>Who gets several releases of one photo can average them. With fresh noise each time the \
-         noise averages out: n releases gain 10 log₁₀ n dB. With noise that follows from a secret key \
-         and the photo, all releases are the same, and there is nothing to average.</p>\n{}{}",
+        "<p>An attacker with several releases of one photo can average them. Fresh noise averages out: \
+         n releases gain 10 log₁₀ n dB. Noise derived from a secret key and the photo does not: all \
+         releases are equal.</p>\n{}{}",
         if several { figure::lines(&charts, &[], CAPTION) } else { String::new() },
         if several { table(rows).folded("All figures") } else { table(rows).html(CAPTION) },
     ))
 }
 
 fn chart(rows: &[&AveragingRow], title: String) -> Chart {
-    let series = Preset::ALL.into_iter().filter_map(|method| {
+    let lines = Preset::ALL.into_iter().filter_map(|method| {
         let own = rows.iter().filter(|row| row.method == method);
-        let mut points: Vec<Point> = own
-            .filter_map(|row| {
-                Some(Point { x: row.releases as f64, y: row.psnr_average?, interval: None })
-            })
-            .collect();
-        points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        let (name, look) = (name(method).to_owned(), Look::of(method));
-        (!points.is_empty()).then_some(Series { name, look, theory: false, points })
+        let points = own.filter_map(|row| {
+            Some(Point { x: row.releases as f64, y: row.psnr_average?, interval: None })
+        });
+        series(method, points.collect())
     });
     Chart {
         title,
-        x: Label { words: "releases", scale: Scale::Log },
+        x: Label { text: "releases", scale: Scale::Log },
         y: Label::linear("PSNR of the average (dB)"),
-        series: series.collect(),
+        series: lines.collect(),
         levels: Vec::new(),
         apart: 0.0,
     }

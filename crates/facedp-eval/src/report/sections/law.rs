@@ -1,20 +1,20 @@
-//! Whether the energy of the noise is what theory says.
+//! Whether the mean energy of the noise agrees with theory.
 
-use crate::report::look::name_ranked;
+use crate::report::style::name_ranked;
 use crate::report::table::Table;
 use crate::report::text::{count, counted, figures, number, short};
 use crate::results::{LawRow, Results};
 
-/// Deviations beyond so many standard errors are remarkable.
+/// Deviations beyond this many standard errors are highlighted.
 const FAR: f64 = 3.0;
 
-/// How often chance alone goes that far: the two tails of the normal law beyond 3.
+/// The probability of such a deviation by chance: both tails of the normal distribution beyond 3.
 const BY_CHANCE: f64 = 0.0027;
 
-/// Longer tables are folded away.
+/// Longer tables are collapsed.
 const LONG: usize = 24;
 
-const CAPTION: &str = "Energy of the noise (mean with 95 % interval); difference: mean of |real − \
+const CAPTION: &str = "Energy of the noise (mean with 95 % interval). Difference: mean of |real − \
                        theory given K| / theory.";
 
 pub(super) fn body(results: &Results) -> Option<String> {
@@ -25,13 +25,13 @@ pub(super) fn body(results: &Results) -> Option<String> {
     let far = rows.iter().filter(|row| is_far(row)).count();
     let verdict = if far == 0 {
         format!(
-            "All {} lie within {FAR} standard errors of theory.",
+            "All {} are within {FAR} standard errors of theory.",
             counted(rows.len(), "mean", "means")
         )
     } else {
         format!(
-            "<b>{far} of {} lie beyond {FAR} standard errors</b>; chance alone would put about {} \
-             there.",
+            "<b>{far} of {} are more than {FAR} standard errors from theory</b>; by chance alone about \
+             {} would be.",
             counted(rows.len(), "mean", "means"),
             number(BY_CHANCE * rows.len() as f64, 2),
         )
@@ -42,8 +42,8 @@ pub(super) fn body(results: &Results) -> Option<String> {
         table.row(line(row));
     }
     Some(format!(
-        "<p>The mean energy of the noise over many draws beside what theory says of it. z is \
-         the deviation in standard errors. {verdict}</p>\n{}",
+        "<p>The mean energy of the noise over many draws, compared with its expectation; z is the \
+         deviation in standard errors. {verdict}</p>\n{}",
         if rows.len() > LONG { table.folded(CAPTION) } else { table.html(CAPTION) },
     ))
 }

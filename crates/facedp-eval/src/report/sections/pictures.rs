@@ -1,4 +1,4 @@
-//! Pictures to look at, and pictures that were left out.
+//! Example pictures, and pictures that were skipped.
 
 use crate::report::Panel;
 use crate::report::base64;
@@ -6,7 +6,7 @@ use crate::report::table::Table;
 use crate::report::text::{counted, escape};
 use crate::results::Skipped;
 
-/// Reasons that are shown.
+/// The largest number of skipped pictures in the table.
 const SHOWN: usize = 20;
 
 pub(super) fn body(panels: &[Panel]) -> Option<String> {
@@ -34,7 +34,7 @@ pub(super) fn skipped(skipped: &[Skipped]) -> String {
     }
     let caption = if skipped.len() > SHOWN { "The first 20." } else { "All of them." };
     format!(
-        "<p>{} left out.</p>\n{}",
+        "<p>{} skipped.</p>\n{}",
         counted(skipped.len(), "picture was", "pictures were"),
         table.html(caption)
     )

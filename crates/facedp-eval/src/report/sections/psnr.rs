@@ -1,12 +1,12 @@
-//! PSNR: theory, measurement, and what medians hide.
+//! PSNR: expected, measured, and medians.
 
 use facedp::Preset;
 use facedp::metrics::psnr;
 
 use super::{against_budget, by_budget};
 use crate::report::chart::{Label, Level, Point, Series};
-use crate::report::look::name;
 use crate::report::order::Order;
+use crate::report::style::name;
 use crate::report::table::Table;
 use crate::report::text::{maybe, number, rate, short};
 use crate::report::{figure, findings, paper, pick};
@@ -25,8 +25,8 @@ pub(super) fn body(results: &Results) -> Option<String> {
         let dashed = theory.series.into_iter().map(|series| Series { theory: true, ..series });
         chart.series.splice(0..0, dashed);
         chart.levels = vec![
-            Level { y: paper::PSNR_PROPOSED, words: "paper: NA, LMGD above at ε₀ 0.2".into() },
-            Level { y: paper::PSNR_COMPARED, words: "paper: others at ε₀ 0.2".into() },
+            Level { y: paper::PSNR_PROPOSED, text: "paper: NA, LMGD above at ε₀ 0.2".into() },
+            Level { y: paper::PSNR_COMPARED, text: "paper: others at ε₀ 0.2".into() },
         ];
     }
     let all = by_budget(results, |row| {
@@ -37,25 +37,25 @@ pub(super) fn body(results: &Results) -> Option<String> {
         )
     });
     Some(format!(
-        "<p>PSNR of the mean squared error over all releases, before rounding, beside what theory \
-         expects (dashed); higher is better. It is not a mean of decibels: releases that equal their \
-         original have infinitely many.</p>\n{}<p>By expected squared error the order optimal ≥ LMGD ≥ NA ≥ uniform \
-         {}. By measured squared error it {}.</p>\n{}{}{}",
+        "<p>PSNR of the mean squared error over all releases, before rounding, with the expected value \
+         (dashed); higher is better. Decibels are not averaged, because the PSNR of a release that \
+         equals its original is infinite.</p>\n{}<p>By expected squared error, the order optimal ≥ LMGD ≥ \
+         NA ≥ uniform {}. By measured squared error, it {}.</p>\n{}{}{}",
         figure::lines(&charts, &[], "Measured (markers) and expected (dashed) PSNR."),
         Order::expected(results).in_words(),
         Order::measured(results).in_words(),
         findings::of_section(results, "psnr"),
         at(results, smallest).html(&format!(
-            "At ε₀ {}. PSNR (dB) as expected, of the mean squared error, and medians after \
-             rounding, also with the paper’s peak (the largest level of the release). Unchanged: \
-             releases that equal their original, with 95 % interval.",
+            "At ε₀ {}. PSNR (dB): expected; measured, of the mean squared error; median after rounding; \
+             and median with the paper’s peak (the largest level of the release). Unchanged: releases \
+             that equal their original, with 95 % interval.",
             short(smallest)
         )),
         all.folded("All budgets"),
     ))
 }
 
-/// The decibels of the ends of the mean squared error's interval.
+/// The interval of the mean squared error, as PSNRs.
 fn interval(row: &QualityRow) -> Option<(f64, f64)> {
     Some((psnr(row.mse.high, 255.0)?, psnr(row.mse.low, 255.0)?))
 }
@@ -67,7 +67,7 @@ fn with_interval(row: &QualityRow) -> String {
     maybe(row.psnr_mean_mse, 2) + &ends.unwrap_or_default()
 }
 
-/// A median; if at least half of the releases equal their original it is infinite.
+/// A median PSNR. It is infinite if at least half of the releases equal their original.
 fn median(value: Option<f64>, row: &QualityRow) -> String {
     match value {
         Some(value) => number(value, 2),
@@ -90,8 +90,8 @@ fn at(results: &Results, epsilon: f64) -> Table {
     for features in pick::features(results) {
         let rows =
             Preset::ALL.into_iter().filter_map(|m| pick::quality(results, m, features, epsilon));
-        for (at, row) in rows.enumerate() {
-            let line = [
+        table.group(rows.map(|row| {
+            [
                 name(row.method).to_owned(),
                 features.to_string(),
                 maybe(row.psnr_expected, 2),
@@ -99,9 +99,8 @@ fn at(results: &Results, epsilon: f64) -> Table {
                 median(row.psnr_median, row),
                 median(row.psnr_paper_median, row),
                 rate(&row.unchanged),
-            ];
-            if at == 0 { table.first_of_group(line) } else { table.row(line) }
-        }
+            ]
+        }));
     }
     table
 }

@@ -1,11 +1,11 @@
-//! Whether recognisers still match, all methods brought to the same PSNR.
+//! Recognisers on noisy photos, with all methods scaled to the same PSNR.
 
 use facedp::Preset;
 
-use super::point;
-use crate::report::chart::{Chart, Label, Level, Series};
-use crate::report::look::{Look, name};
+use super::{point, series};
+use crate::report::chart::{Chart, Label, Level};
 use crate::report::paper::{self, Dataset};
+use crate::report::style::name;
 use crate::report::table::Table;
 use crate::report::text::{count, escape, number, percent, rate, short};
 use crate::report::{figure, findings, pick};
@@ -16,13 +16,13 @@ pub(super) fn body(results: &Results) -> Option<String> {
         return None;
     }
     let mut html =
-        "<p>Noise of every method is scaled to the same PSNR on the chip and put into the \
-                    photo. Then a recogniser compares the noisy photo with its own original \
-                    (<b>self</b>) and with another photo of the same person (<b>pair</b>); a face \
-                    that is not found any more counts as missed. Rules differ in the largest \
-                    distance that matches: the recogniser’s own (standard), the paper’s 0.975, and \
-                    the one at which one in 1,000 pairs of different people would match \
-                    (far-1e-3).</p>\n"
+        "<p>The noise of every method is scaled to the same PSNR on the chip and added to the \
+                    photo. A recogniser then compares the noisy photo with its own original \
+                    (<b>self</b>) and with another photo of the same person (<b>pair</b>). A face \
+                    that the detector no longer finds counts as missed. A rule is the largest \
+                    distance that matches: the recogniser’s own threshold (standard), the paper’s \
+                    0.975 (paper), or the threshold at which one in 1,000 pairs of different people \
+                    would match (far-1e-3).</p>\n"
             .to_owned();
     if !results.recognisers.is_empty() {
         html += &clean(results).html(
@@ -48,25 +48,24 @@ fn groups(rows: &[RecognitionRow]) -> Vec<(String, &Rule)> {
     pick::distinct(rows.iter().map(|row| (row.recogniser.clone(), &row.rule)))
 }
 
-/// Recognisers on untouched photos.
+/// Miss rates on untouched photos.
 fn clean(results: &Results) -> Table {
     let mut table = Table::new(2, ["recogniser", "rule", "distance", "missed", "impostor pairs"]);
     for row in &results.recognisers {
-        for (at, (rule, missed)) in row.clean_pair_fnr.iter().enumerate() {
-            let line = [
+        table.group(row.clean_pair_fnr.iter().map(|(rule, missed)| {
+            [
                 escape(&row.recogniser),
                 escape(&rule.name),
                 number(f64::from(rule.threshold), 3),
                 rate(missed),
                 count(row.impostor_pairs),
-            ];
-            if at == 0 { table.first_of_group(line) } else { table.row(line) }
-        }
+            ]
+        }));
     }
     table
 }
 
-/// The paper's table, ours beside at every PSNR.
+/// The paper's table, with the results of this run at every PSNR.
 fn beside_paper(results: &Results) -> String {
     let rows = || results.recognition.iter().filter(|row| row.rule.name == "paper");
     let decibels = pick::numbers(rows().map(|row| row.psnr));
@@ -78,7 +77,7 @@ fn beside_paper(results: &Results) -> String {
     head.extend(decibels.iter().map(|&psnr| format!("{} dB", short(psnr))));
     let mut table = Table::new(2, head);
     for recogniser in pick::distinct(rows().map(|row| &row.recogniser)) {
-        for (at, method) in Preset::ALL.into_iter().enumerate() {
+        table.group(Preset::ALL.into_iter().map(|method| {
             let of = || rows().filter(|r| &r.recogniser == recogniser && r.method == method);
             let mut line = vec![name(method).to_owned(), escape(recogniser)];
             if lfw {
@@ -89,12 +88,12 @@ fn beside_paper(results: &Results) -> String {
                 of().find(|row| pick::same(row.psnr, psnr))
                     .map_or(String::new(), |row| rate(&row.self_fnr))
             }));
-            if at == 0 { table.first_of_group(line) } else { table.row(line) }
-        }
+            line
+        }));
     }
     table.html(
-        "Missed originals under the paper’s rule, with 95 % intervals. The paper does not say at \
-         which PSNR its figures are.",
+        "Missed originals under the paper’s rule, with 95 % intervals. The paper does not state the \
+         PSNR of its figures.",
     )
 }
 
@@ -108,12 +107,12 @@ fn group(recogniser: &str, rule: &Rule, rows: &[&RecognitionRow]) -> String {
     );
     let clean = rows.first().map(|row| row.clean_pair_fnr);
     let mut charts = [
-        chart("Its own original (self)", rows, |row| row.self_fnr),
+        chart("Own original (self)", rows, |row| row.self_fnr),
         chart("Another photo of the person (pair)", rows, |row| row.pair_fnr),
     ];
     if let Some(clean) = clean {
         charts[1].title += &format!("; {} without noise (dotted)", percent(clean.value));
-        charts[1].levels.push(Level { y: 100.0 * clean.value, words: String::new() });
+        charts[1].levels.push(Level { y: 100.0 * clean.value, text: String::new() });
     }
     let head = [
         "method",
@@ -126,20 +125,19 @@ fn group(recogniser: &str, rule: &Rule, rows: &[&RecognitionRow]) -> String {
         "pair, no noise",
     ];
     let mut table = Table::new(1, head);
-    for (at, row) in rows.iter().enumerate() {
-        let mut line = vec![name(row.method).to_owned(), short(row.psnr)];
-        let rates = [
-            row.self_fnr,
-            row.pair_fnr,
-            row.undetected,
-            row.self_fnr_detected,
-            row.pair_fnr_detected,
-            row.clean_pair_fnr,
-        ];
-        line.extend(rates.iter().map(rate));
-        let new =
-            at.checked_sub(1).and_then(|at| rows.get(at)).is_none_or(|r| r.method != row.method);
-        if new { table.first_of_group(line) } else { table.row(line) }
+    for group in rows.chunk_by(|a, b| a.method == b.method) {
+        table.group(group.iter().map(|row| {
+            [
+                name(row.method).to_owned(),
+                short(row.psnr),
+                rate(&row.self_fnr),
+                rate(&row.pair_fnr),
+                rate(&row.undetected),
+                rate(&row.self_fnr_detected),
+                rate(&row.pair_fnr_detected),
+                rate(&row.clean_pair_fnr),
+            ]
+        }));
     }
     format!(
         "<h3>{title}</h3>\n{}{}",
@@ -149,18 +147,15 @@ fn group(recogniser: &str, rule: &Rule, rows: &[&RecognitionRow]) -> String {
 }
 
 fn chart(title: &str, rows: &[&RecognitionRow], of: impl Fn(&RecognitionRow) -> Estimate) -> Chart {
-    let series = Preset::ALL.into_iter().filter_map(|method| {
-        let mut own: Vec<_> = rows.iter().filter(|row| row.method == method).collect();
-        own.sort_by(|a, b| a.psnr.total_cmp(&b.psnr));
-        let points: Vec<_> = own.iter().map(|row| point(row.psnr, &of(row), 100.0)).collect();
-        let (name, look) = (name(method).to_owned(), Look::of(method));
-        (!points.is_empty()).then_some(Series { name, look, theory: false, points })
+    let lines = Preset::ALL.into_iter().filter_map(|method| {
+        let own = rows.iter().filter(|row| row.method == method);
+        series(method, own.map(|row| point(row.psnr, &of(row), 100.0)).collect())
     });
     Chart {
         title: title.to_owned(),
         x: Label::linear("PSNR (dB)"),
         y: Label::linear("missed (%)"),
-        series: series.collect(),
+        series: lines.collect(),
         levels: Vec::new(),
         apart: 4.0,
     }

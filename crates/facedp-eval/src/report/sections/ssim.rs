@@ -1,10 +1,10 @@
-//! The paper's table of SSIM, ours beside.
+//! The paper's table of SSIM, with the results of this run.
 
 use facedp::Preset;
 
-use super::{budget_columns, by_budget};
-use crate::report::look::name;
+use super::{budget_columns, by_budget, line};
 use crate::report::paper::{self, Dataset};
+use crate::report::style::name;
 use crate::report::table::Table;
 use crate::report::text::{mean, number};
 use crate::report::{findings, pick};
@@ -17,40 +17,33 @@ pub(super) fn body(results: &Results) -> Option<String> {
     let data = Dataset::of(&results.about.data);
     let beside = match data {
         Some(data) => format!("Shaded: the paper’s figures for {}.", data.name()),
-        None => "The paper has no figures for this data.".to_owned(),
+        None => "The paper has no figures for this data set.".to_owned(),
     };
     let wang = by_budget(results, |row| mean(&row.ssim_wang, 4));
     Some(format!(
-        "<p>How alike original and release look, 1 being equal: mean over releases after rounding, \
-         as scikit-image computes it by default. The best method for a number of features and a \
-         budget is in bold.</p>\n{}{}{}",
+        "<p>Similarity of original and release; 1 means equal. Mean over releases after rounding, as \
+         scikit-image computes it by default. The best method for each number of features and budget \
+         is in bold.</p>\n{}{}{}",
         findings::of_section(results, "ssim"),
         table(results, data).html(&format!("Mean SSIM with 95 % intervals. {beside}")),
-        wang.folded("SSIM as first defined (Wang et al. 2004)"),
+        wang.folded("SSIM as originally defined (Wang et al. 2004)"),
     ))
 }
 
-/// By method: the paper's row, then ours by number of features.
+/// By method: a row per number of features, then the row of the paper.
 fn table(results: &Results, data: Option<Dataset>) -> Table {
     let budgets = pick::budgets(results);
-    let mut table = Table::new(2, budget_columns(&["method", "features"], &budgets));
+    let mut table = Table::new(2, budget_columns(&budgets));
     for method in Preset::ALL {
-        let mut first = true;
-        for features in pick::features(results) {
+        table.group(pick::features(results).into_iter().map(|features| {
             let cells = budgets.iter().map(|&epsilon| cell(results, method, features, epsilon));
-            let line = [name(method).to_owned(), features.to_string()].into_iter().chain(cells);
-            if first {
-                table.first_of_group(line)
-            } else {
-                table.row(line)
-            }
-            first = false;
-        }
+            line(name(method), features, cells).collect::<Vec<_>>()
+        }));
         if let Some(data) = data.filter(|&data| paper::ssim(data, method).is_some()) {
             let cells = budgets.iter().map(|&epsilon| {
                 paper::ssim_at(data, method, epsilon).map_or(String::new(), |v| number(v, 4))
             });
-            table.of_paper([name(method).to_owned(), "paper".to_owned()].into_iter().chain(cells));
+            table.paper_row([name(method).to_owned(), "paper".to_owned()].into_iter().chain(cells));
         }
     }
     table

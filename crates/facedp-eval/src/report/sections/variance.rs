@@ -4,7 +4,7 @@ use facedp::Preset;
 
 use super::{against_budget, by_budget, point};
 use crate::report::chart::{Label, Level};
-use crate::report::look::name;
+use crate::report::style::name;
 use crate::report::table::Table;
 use crate::report::text::{mean, short};
 use crate::report::{figure, findings, paper, pick};
@@ -19,15 +19,15 @@ pub(super) fn body(results: &Results) -> Option<String> {
         chart.levels = vec![
             Level {
                 y: paper::LOG_VARIANCE_PROPOSED,
-                words: "paper: NA, LMGD below at ε₀ 0.2".into(),
+                text: "paper: NA, LMGD below at ε₀ 0.2".into(),
             },
-            Level { y: paper::LOG_VARIANCE_DCT, words: "paper: DCT-DP at ε₀ 0.2".into() },
+            Level { y: paper::LOG_VARIANCE_DCT, text: "paper: DCT-DP at ε₀ 0.2".into() },
         ];
     }
     let all = by_budget(results, |row| mean(&row.log10_variance, 2));
     Some(format!(
-        "<p>The energy of the noise over all pixels, before rounding; lower is better. Shown is the \
-         mean of its logarithm over releases.</p>\n{}{}{}{}",
+        "<p>The energy of the noise over all pixels, before rounding; lower is better. The charts show \
+         the mean of its logarithm over releases.</p>\n{}{}{}{}",
         figure::lines(&charts, &[], "Mean over releases, with 95 % intervals."),
         findings::of_section(results, "variance"),
         at(results, smallest).html(&format!("At ε₀ {}.", short(smallest))),

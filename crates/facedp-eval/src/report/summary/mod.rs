@@ -1,4 +1,4 @@
-//! The results in plain words, for readers who read nothing else.
+//! The results in a few sentences, for readers who read nothing else.
 
 mod attackers;
 mod picture;
@@ -6,7 +6,7 @@ mod picture;
 use super::findings::{self, Verdict};
 use crate::results::Results;
 
-/// The sentences, as markup.
+/// Sentences, as markup.
 pub(super) fn sentences(results: &Results) -> Vec<String> {
     let picture = [picture::best(results), picture::order(results), picture::unchanged(results)];
     let attackers =
@@ -18,13 +18,13 @@ pub(super) fn sentences(results: &Results) -> Vec<String> {
     sentences
 }
 
-/// The paper's findings, counted; the table follows.
+/// The number of the paper's findings by verdict.
 fn paper(results: &Results) -> String {
     let findings = findings::all(results);
     let of = |verdict| findings.iter().filter(|f| f.verdict == verdict).count();
     let part = |verdict: Verdict| format!("{} {}", of(verdict), verdict.in_words());
     format!(
-        "<b>Does the paper’s evaluation stand?</b> Of {} findings, {}, {}, {}, {} (table below).",
+        "<b>Are the paper’s findings confirmed?</b> {} findings: {}, {}, {}, {} (table below).",
         findings.len(),
         part(Verdict::Confirmed),
         part(Verdict::InPart),
@@ -39,14 +39,14 @@ mod tests {
     use crate::report::sample;
 
     #[test]
-    fn says_what_the_results_say() {
+    fn sentences_state_the_results() {
         let all = sentences(&sample::results()).join("\n");
         for words in [
-            "with 4 features it is RDP-optimal",
+            "RDP-optimal with 4 features (65.1 dB",
             "By expected squared error it holds",
             "At ε₀ 0.2, after rounding",
-            "Does dlib still match noisy photos?</b> Under its rule “standard”, at 40 dB",
-            "all 16 are the same and averaging gains 0.0 dB",
+            "Does dlib still match noisy photos?</b> Under the rule “standard”, the miss rate at 40 dB is",
+            "all 16 releases are equal, and averaging gains 0.0 dB",
             "findings",
         ] {
             assert!(all.contains(words), "{words}: {all}");
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn has_little_to_say_about_nothing() {
+    fn without_results_only_the_findings_are_counted() {
         assert_eq!(sentences(&sample::nothing()).len(), 1);
     }
 }

@@ -1,14 +1,14 @@
-//! How much of the picture is kept, in plain words.
+//! How much of the picture is preserved.
 
 use facedp::Preset;
 
-use crate::report::look::name;
 use crate::report::order::Order;
 use crate::report::pick;
+use crate::report::style::name;
 use crate::report::text::{list, number, percent, short};
 use crate::results::Results;
 
-/// Which method keeps most of the picture.
+/// The method with the highest PSNR.
 pub(super) fn best(results: &Results) -> Option<String> {
     let epsilon = *pick::budgets(results).first()?;
     let parts: Vec<String> = pick::features(results)
@@ -29,26 +29,26 @@ pub(super) fn best(results: &Results) -> Option<String> {
                 }
             });
             let psnr = number(psnr, 1);
-            Some(format!("with {features} features it is {} ({psnr} dB{next})", name(first)))
+            Some(format!("{} with {features} features ({psnr} dB{next})", name(first)))
         })
         .collect();
     (!parts.is_empty()).then(|| {
         format!(
-            "<b>Which method keeps most of the picture?</b> At ε₀ {}, by PSNR of the mean squared \
-             error, {}.",
+            "<b>Which method preserves most of the picture?</b> At ε₀ {}, the PSNR of the mean squared \
+             error is highest for {}.",
             short(epsilon),
             list(&parts)
         )
     })
 }
 
-/// Whether the order of theory holds.
+/// Whether the order that theory predicts holds.
 pub(super) fn order(results: &Results) -> Option<String> {
     let expected = Order::expected(results);
     let measured = Order::measured(results);
     (expected.compared + measured.compared > 0).then(|| {
         format!(
-            "<b>Is the order optimal ≥ LMGD ≥ NA ≥ uniform?</b> By expected squared error it {}. \
+            "<b>Does the order optimal ≥ LMGD ≥ NA ≥ uniform hold?</b> By expected squared error it {}. \
              By measured squared error it {}.",
             expected.in_words(),
             measured.in_words()
@@ -56,7 +56,7 @@ pub(super) fn order(results: &Results) -> Option<String> {
     })
 }
 
-/// How often nothing happens.
+/// How often a release equals its original.
 pub(super) fn unchanged(results: &Results) -> Option<String> {
     let epsilon = *pick::budgets(results).first()?;
     let parts: Vec<String> = pick::features(results)
@@ -66,21 +66,21 @@ pub(super) fn unchanged(results: &Results) -> Option<String> {
                 .into_iter()
                 .filter_map(|m| pick::quality(results, m, features, epsilon));
             let rows: Vec<_> = rows.collect();
-            let most = rows.iter().max_by(|a, b| a.unchanged.value.total_cmp(&b.unchanged.value));
-            let least = rows.iter().min_by(|a, b| a.unchanged.value.total_cmp(&b.unchanged.value));
-            let Some((least, most)) = least.zip(most) else { return String::new() };
+            let max = rows.iter().max_by(|a, b| a.unchanged.value.total_cmp(&b.unchanged.value));
+            let min = rows.iter().min_by(|a, b| a.unchanged.value.total_cmp(&b.unchanged.value));
+            let Some((min, max)) = min.zip(max) else { return String::new() };
             format!(
-                "with {features} features {} ({}) to {} ({})",
-                percent(least.unchanged.value),
-                name(least.method),
-                percent(most.unchanged.value),
-                name(most.method),
+                "{} ({}) to {} ({}) with {features} features",
+                percent(min.unchanged.value),
+                name(min.method),
+                percent(max.unchanged.value),
+                name(max.method),
             )
         })
         .collect();
     Some(format!(
-        "<b>How often is the release the original?</b> At ε₀ {}, after rounding to 8 bits, {} of \
-         releases do not differ from their photo by a single grey level.",
+        "<b>How often does a release equal its original?</b> At ε₀ {}, after rounding to 8 bits, the \
+         share of releases that equal their original is {}.",
         short(epsilon),
         list(&parts)
     ))

@@ -1,38 +1,39 @@
-//! How methods are called and drawn, the same throughout the page.
+//! Names, colours and markers of methods, the same throughout the page.
 //!
-//! Each has a colour and a marker of its own, so that charts read in print and without colours.
+//! Every method has its own marker as well as its own colour, so charts are readable without colours.
 
 use facedp::{Preset, Ranking};
 
-/// Colour and marker.
+use super::pick;
+
+/// The number of a colour and marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Look(pub usize);
+pub(super) struct Style(pub usize);
 
-impl Look {
+impl Style {
     /// Photos without noise.
-    pub const UNTOUCHED: Look = Look(6);
-    /// What is claimed of a method.
-    pub const CLAIM: Look = Look(6);
-    /// What was found about a claim.
-    pub const BOUND: Look = Look(3);
+    pub const UNTOUCHED: Style = Style(6);
+    /// A claimed epsilon.
+    pub const CLAIM: Style = Style(6);
+    /// The lower bound that an audit found.
+    pub const BOUND: Style = Style(3);
 
-    /// That of a method.
     pub fn of(method: Preset) -> Self {
-        Look(Preset::ALL.iter().position(|&m| m == method).unwrap_or(0))
+        Style(Preset::ALL.iter().position(|&m| m == method).unwrap_or(0))
     }
 
-    /// That of a method, or of photos without noise.
+    /// The style of a method; `None` stands for photos without noise.
     pub fn of_any(method: Option<Preset>) -> Self {
-        method.map_or(Look::UNTOUCHED, Look::of)
+        method.map_or(Style::UNTOUCHED, Style::of)
     }
 
-    /// The class that sets the colour.
+    /// The CSS class that sets the colour.
     pub fn class(self) -> String {
         format!("s{}", self.0)
     }
 
-    /// The marker around a point, as SVG. `words` show when the pointer rests on it.
-    pub fn marker(self, x: f64, y: f64, words: &str) -> String {
+    /// The marker at a point, as SVG, with a tooltip unless that is empty.
+    pub fn marker(self, x: f64, y: f64, tooltip: &str) -> String {
         let path = match self.0 {
             0 => "M-4 0A4 4 0 1 0 4 0A4 4 0 1 0-4 0Z",
             1 => "M-3.6-3.6H3.6V3.6H-3.6Z",
@@ -43,14 +44,14 @@ impl Look {
             _ => "M-1.3-4.5H1.3V-1.3H4.5V1.3H1.3V4.5H-1.3V1.3H-4.5V-1.3H-1.3Z",
         };
         let title =
-            if words.is_empty() { String::new() } else { format!("<title>{words}</title>") };
+            if tooltip.is_empty() { String::new() } else { format!("<title>{tooltip}</title>") };
         format!(
             "<path class=\"marker\" transform=\"translate({x:.1} {y:.1})\" d=\"{path}\">{title}</path>"
         )
     }
 }
 
-/// A method's name, written as the paper does.
+/// The name of a method as the paper writes it.
 pub(super) fn name(method: Preset) -> &'static str {
     match method {
         Preset::PixelDp => "Pixel-DP",
@@ -62,14 +63,14 @@ pub(super) fn name(method: Preset) -> &'static str {
     }
 }
 
-/// A method's name, or that of photos without noise.
+/// The name of a method; `None` stands for photos without noise.
 pub(super) fn name_any(method: Option<Preset>) -> &'static str {
     method.map_or("untouched", name)
 }
 
-/// A method's name, and its ranking if it is not the usual one.
+/// The name of a method, with its ranking unless that is the default.
 pub(super) fn name_ranked(method: Preset, ranking: Ranking) -> String {
-    if method.parts().1 == ranking {
+    if pick::is_default_ranking(method, ranking) {
         name(method).to_owned()
     } else {
         format!("{}, {ranking} ranking", name(method))
