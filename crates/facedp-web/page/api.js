@@ -1,10 +1,10 @@
-// The program's interface, as /api/v1/openapi.json describes it.
+// The program's API, as /api/v1/openapi.json describes it.
 
 const ROOT = "/api/v1";
-/** How often a busy program is asked again, once a second. */
-const PATIENCE = 120;
+/** How often a request to a busy program is repeated, once a second. */
+const MAX_RETRIES = 120;
 
-/** What the program says when it cannot. */
+/** An error that the program reports. */
 export class Problem extends Error {
   constructor(message, code) {
     super(message);
@@ -12,13 +12,13 @@ export class Problem extends Error {
   }
 }
 
-/** Photos that the program has. Nothing is left of them when the page goes. */
+/** Addresses of photos that the program has. They are deleted when the page is left. */
 const open = new Set();
-const forget = (place) => {
-  open.delete(place);
-  return fetch(place, { method: "DELETE", keepalive: true }).catch(() => {});
+const remove = (address) => {
+  open.delete(address);
+  return fetch(address, { method: "DELETE", keepalive: true }).catch(() => {});
 };
-addEventListener("pagehide", () => open.forEach(forget));
+addEventListener("pagehide", () => open.forEach(remove));
 
 const GONE = () => new Problem("the program does not answer: is it still running?", "gone");
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -34,7 +34,7 @@ async function ask(path, options = {}) {
     }
     if (answer.ok) return answer;
     const { error } = await answer.json().catch(() => ({}));
-    if (answer.status !== 429 || tries >= PATIENCE) {
+    if (answer.status !== 429 || tries >= MAX_RETRIES) {
       throw new Problem(error?.message ?? `the program answered ${answer.status}`, error?.code);
     }
     await pause(1000);
@@ -58,29 +58,29 @@ export async function detect(photo, signal) {
   return result;
 }
 
-/** Treats a photo: `told` hears how far it is. Aborting stops it. */
-export async function protect(photo, settings, told, signal) {
+/** Treats a photo, and calls `progress` with its status. Aborting stops the work. */
+export async function protect(photo, settings, progress, signal) {
   const body = form({ settings: JSON.stringify(settings), photo });
   const { id } = await (await ask(`${ROOT}/protect`, { method: "POST", body, signal })).json();
-  const place = `${ROOT}/protect/${id}`;
-  open.add(place);
+  const address = `${ROOT}/protect/${id}`;
+  open.add(address);
   try {
-    const result = await over(place, told, signal);
+    const result = await finished(address, progress, signal);
     const [file, receipt] = await Promise.all([
-      ask(`${place}/photo`, { signal }).then((answer) => answer.blob()),
-      ask(`${place}/receipt`, { signal }).then((answer) => answer.json(), () => null),
+      ask(`${address}/photo`, { signal }).then((answer) => answer.blob()),
+      ask(`${address}/receipt`, { signal }).then((answer) => answer.json(), () => null),
     ]);
     return { result, file, receipt };
   } finally {
-    // What was fetched, or is no longer wanted, need not be kept.
-    forget(place);
+    // It was fetched, or is no longer wanted.
+    remove(address);
   }
 }
 
 /** Waits until a photo is done. */
-function over(place, told, signal) {
+function finished(address, progress, signal) {
   return new Promise((done, failed) => {
-    const events = new EventSource(`${place}/events`);
+    const events = new EventSource(`${address}/events`);
     const end = (how, value) => {
       events.close();
       how(value);
@@ -93,9 +93,9 @@ function over(place, told, signal) {
       if (status.state === "done") end(done, status.result);
       else if (status.state === "failed") end(failed, new Problem(status.error.message, status.error.code));
       else if (status.state === "stopped") end(failed, new DOMException("stopped", "AbortError"));
-      else told(status);
+      else progress(status);
     });
-    // It tries again by itself, for ever: ask whether there is somebody.
-    events.addEventListener("error", () => ask(place).catch((error) => end(failed, error)));
+    // The browser reconnects for ever: ask whether the program still answers.
+    events.addEventListener("error", () => ask(address).catch((error) => end(failed, error)));
   });
 }

@@ -1,4 +1,4 @@
-// The page: photos come in, cards show them, a button sets them all to work.
+// The page: photos are dropped, cards show them, a button starts the work on all of them.
 
 import * as api from "./api.js";
 import { Card } from "./card.js";
@@ -8,7 +8,7 @@ import { methodForm } from "./method.js";
 import { count, sentence } from "./words.js";
 import { zip } from "./zip.js";
 
-/** Photos that are looked at, or sent to be treated, at once. */
+/** Photos that are sent at once, to be searched or treated. */
 const AT_ONCE = 3;
 const ENDINGS = /\.(jpe?g|jpe|jfif|png|webp)$/i;
 
@@ -18,16 +18,16 @@ let form = null;
 
 const is = (state) => (card) => card.state === state;
 
-/** Brings buttons and words up to date. */
+/** Updates buttons and status. */
 function refresh() {
   const [ready, done, busy] = [cards.filter((card) => card.isReady), cards.filter(is("done")), cards.filter(is("working"))];
   $("bar").hidden = cards.length === 0;
   $("go").disabled = ready.length === 0;
   $("go").textContent = ready.length ? `Change the faces in ${count(ready.length, "photo")}` : "Change the faces";
   $("save").hidden = done.length === 0;
-  $("save").textContent = done.length === 1 ? "Download it as a zip" : `Download all ${done.length} as a zip`;
+  $("save").textContent = done.length === 1 ? "Download as a zip" : `Download all ${done.length} as a zip`;
   $("again").hidden = done.length === 0;
-  // What had the focus must not vanish with it.
+  // The focus must not vanish with its button.
   if (!busy.length && document.activeElement === $("stop")) (done.length ? $("save") : $("go")).focus();
   $("stop").hidden = busy.length === 0;
   const parts = [];
@@ -35,16 +35,16 @@ function refresh() {
   part(cards.filter(is("looking")).length, (n) => `looking for faces in ${count(n, "photo")}`);
   part(busy.length, (n) => `${count(n, "photo")} to go`);
   part(done.length, (n) => `${count(n, "photo")} done`);
-  part(cards.filter(is("ready")).length - ready.length, (n) => `${n} without a chosen face`);
+  part(cards.filter(is("ready")).length - ready.length, (n) => `${n} with no face chosen`);
   part(cards.filter(is("failed")).length, (n) => `${n} cannot be used`);
-  $("told").textContent = parts.join(", ");
+  $("status").textContent = parts.join(", ");
 }
 
 /** Does something for each item, a few at once. */
 async function each(items, task) {
-  const left = [...items];
+  const waiting = [...items];
   const worker = async () => {
-    while (left.length) await task(left.shift());
+    while (waiting.length) await task(waiting.shift());
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
@@ -72,7 +72,8 @@ async function go() {
   const mine = cards.filter((card) => card.isReady);
   mine.forEach((card) => card.wait());
   $("stop").focus();
-  await each(mine, (card) => card.treat(settings));
+  const method = offer.methods.find(({ name }) => name === settings.method);
+  await each(mine, (card) => card.treat(settings, method));
 }
 
 async function save() {
@@ -83,11 +84,11 @@ async function save() {
     done.forEach((card) => (card.saved = true));
     setTimeout(() => URL.revokeObjectURL(url), 60_000);
   } catch (error) {
-    $("told").textContent = sentence(error.message);
+    $("status").textContent = sentence(error.message);
   }
 }
 
-/** Files of what was dropped, folders walked. */
+/** The files that were dropped, those in folders included. */
 async function dropped(transfer) {
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
   if (!entries.length) return [...transfer.files].map((file) => ({ file, name: file.name }));
@@ -95,7 +96,7 @@ async function dropped(transfer) {
   const walk = async (entry, folder) => {
     if (entry.isFile) {
       const file = await new Promise((done, failed) => entry.file(done, failed));
-      // Of a folder, only pictures are meant.
+      // In a folder, only pictures count.
       if (!folder || ENDINGS.test(file.name)) found.push({ file, name: folder + file.name });
       return;
     }

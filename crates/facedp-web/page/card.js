@@ -1,4 +1,4 @@
-// A photo on the page, from the moment it is dropped until it is downloaded.
+// A photo on the page, from drop to download.
 
 import * as api from "./api.js";
 import { el } from "./dom.js";
@@ -6,13 +6,13 @@ import { Faces } from "./faces.js";
 import { viewer } from "./viewer.js";
 import { check, chosen, count, megabytes, quality, sentence, summary } from "./words.js";
 
-/** More faces than that are told of only when asked for. */
+/** With more faces than this, what recognisers say of each is folded away. */
 const FEW = 4;
 
 export class Card {
   /**
-   * Its state is `looking` for faces, `ready`, `working` (or waiting for it), `done`, or `failed`.
-   * `changed` is called when that or its faces change; `removed` when it is to go.
+   * The state is `looking` (for faces), `ready`, `working` (or waiting for it), `done` or `failed`.
+   * `changed` is called when the state or the faces change; `removed` when the card is to go.
    */
   constructor(file, name, changed, removed) {
     Object.assign(this, { file, name, changed, state: "looking" });
@@ -48,14 +48,14 @@ export class Card {
     try {
       if (this.file.size === 0) throw new api.Problem("the file is empty");
       if (this.file.size > limits.file_bytes) {
-        throw new api.Problem(`${megabytes(this.file.size)} are more than the ${megabytes(limits.file_bytes)} that a photo may have`);
+        throw new api.Problem(`the file has ${megabytes(this.file.size)}, and a photo may have ${megabytes(limits.file_bytes)}`);
       }
-      const seen = await api.detect(this.file, this.abort.signal);
-      this.seen = seen;
-      this.faces = new Faces(this.url, seen, () => this.changed());
+      const found = await api.detect(this.file, this.abort.signal);
+      this.size = [found.width, found.height];
+      this.faces = new Faces(this.url, found, () => this.changed());
       this.body.replaceChildren(this.faces.element);
-      const gone = seen.stripped.length ? ` Will be removed from the file: ${seen.stripped.join(", ")}.` : "";
-      this.become("ready", `${seen.width} × ${seen.height} pixels.${gone}`);
+      const stripped = found.stripped.length ? ` To be removed from the file: ${found.stripped.join(", ")}.` : "";
+      this.become("ready", `${found.width} × ${found.height} pixels.${stripped}`);
     } catch (error) {
       if (error.name === "AbortError") return;
       this.complain(error.message);
@@ -66,12 +66,12 @@ export class Card {
     }
   }
 
-  /** Whether there is something to do for it. */
+  /** Whether there is a face to change. */
   get isReady() {
     return this.state === "ready" && this.faces.chosen > 0;
   }
 
-  /** Gets into line. */
+  /** Joins the queue. */
   wait() {
     this.complain("");
     this.abort = new AbortController();
@@ -83,18 +83,19 @@ export class Card {
     this.become("working", "Waiting for its turn…");
   }
 
-  /** Changes the faces that are chosen. */
-  async treat(settings) {
-    const told = ({ state, done, faces }) => {
+  /** Changes the chosen faces. */
+  async treat(settings, method) {
+    const progress = ({ state, done, faces }) => {
       if (state !== "working") return;
-      // Until the first is done there is nothing to measure by.
+      // Before the first face is done, the bar shows only that there is work.
       if (done) Object.assign(this.bar, { max: faces, value: done });
       this.status.textContent = faces ? `Working: ${done} of ${count(faces, "face")} done…` : "Working…";
     };
     const { signal } = this.abort;
     try {
       signal.throwIfAborted();
-      this.show(await api.protect(this.file, { ...settings, ...this.faces.settings }, told, signal), settings);
+      const made = await api.protect(this.file, { ...settings, ...this.faces.settings }, progress, signal);
+      this.show(made, settings, method);
     } catch (error) {
       this.row.remove();
       this.faces.locked = false;
@@ -116,7 +117,7 @@ export class Card {
     this.become("ready");
   }
 
-  /** An address for something that the page has. */
+  /** A URL for data of the page. */
   address(blob) {
     this.urls.push(URL.createObjectURL(blob));
     return this.urls.at(-1);
@@ -127,10 +128,10 @@ export class Card {
     this.urls.splice(0).forEach((url) => URL.revokeObjectURL(url));
   }
 
-  show({ result, file, receipt }, settings) {
+  show({ result, file, receipt }, settings, method) {
     Object.assign(this, { result: file, saved: false });
     const after = this.address(file);
-    const { good, text } = summary(result);
+    const { good, text } = summary(result, method.advice);
     const names = result.faces.map((face) => this.faces.name(face.box));
     const faces = result.faces.map((face, n) => {
       const sentences = check(face).map(({ good, text }) => el("li", { className: good ? "good" : "bad" }, text));
@@ -141,8 +142,8 @@ export class Card {
       ? el("details", { className: "checks" }, el("summary", {}, "What recognisers say of each face"), ...faces)
       : el("div", { className: "checks" }, ...faces);
     const notes = [
-      ...(result.left ?? []).map((left) => `A face was left as it is: ${left.reason}.`),
-      ...(result.unchanged ? ["No point of the photo changed: the noise was too small and was rounded away."] : []),
+      ...(result.skipped ?? []).map(({ reason }) => `A face was not changed: ${reason}.`),
+      ...(result.unchanged ? ["No pixel of the photo changed: the noise was too small and was rounded away."] : []),
       ...(result.stripped.length ? [`Removed from the file: ${result.stripped.join(", ")}.`] : []),
       ...result.notes.map((note) => `Note: ${note}.`),
       ...(result.total?.releases > 1 ? [released(result.total)] : []),
@@ -154,17 +155,17 @@ export class Card {
       this.faces.focus();
     } }, "Choose faces again");
     this.body.replaceChildren(
-      viewer(this.url, after, [this.seen.width, this.seen.height], result.faces.map(({ box }, n) => ({ box, name: names[n] }))),
+      viewer(this.url, after, this.size, result.faces.map(({ box }, n) => ({ box, name: names[n] }))),
       el("p", { className: good ? "verdict good" : "verdict bad" }, text),
       el("p", { className: "buttons" }, save, back),
       checks,
       el("ul", { className: "notes" }, ...notes.map((note) => el("li", {}, note))),
       el("p", { className: "quiet" }, `Claim: ${result.claim_in_words}.`),
       ...(receipt ? [this.receipt(receipt)] : []));
-    this.become("done", `${chosen(settings)}, done in ${result.seconds.toFixed(1)} s.`);
+    this.become("done", `${chosen(settings, method)}, done in ${result.seconds.toFixed(1)} s.`);
   }
 
-  /** Another name than the original's, so that nobody publishes the wrong one. */
+  /** Not the original's name, so that nobody publishes the wrong file. */
   get saveAs() {
     return this.name.split("/").at(-1).replace(/(\.[^.]*)?$/, "-changed$1");
   }
@@ -176,11 +177,11 @@ export class Card {
     return el("details", {}, el("summary", {}, "Receipt: what was done, and what may be claimed"),
       el("p", {}, "This part may be published with the photo:"),
       el("pre", { tabIndex: 0 }, text(receipt.public)),
-      el("p", {}, "The whole receipt also has a private part, whose numbers depend on the original: keep it to yourself. ",
+      el("p", {}, "The whole receipt also has a private part, which depends on the original: keep it to yourself. ",
         el("a", { href: url, download: name }, "Download the receipt")));
   }
 
-  /** Forgets everything about it. */
+  /** Removes the card and frees its data. */
   discard() {
     this.stop();
     this.revoke();
@@ -191,5 +192,5 @@ export class Card {
 
 const released = ({ releases, epsilon }) =>
   `This photo was released before: ${releases} releases now, ` + (epsilon === null
-    ? "with different faces, boxes or features. Together they can show what each of them hides, and no epsilon holds."
-    : `epsilon ${epsilon} in all for each face.`);
+    ? "with different faces, boxes or features. Together they can show what each of them hides, so no epsilon holds."
+    : `with a total epsilon of ${epsilon} for each face.`);

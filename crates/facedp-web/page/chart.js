@@ -1,4 +1,4 @@
-// Quality against budget, as a drawing.
+// Quality against budget, as a chart.
 
 import { el } from "./dom.js";
 
@@ -14,7 +14,7 @@ function svg(name, attributes, ...children) {
   return element;
 }
 
-/** Draws what `/plan` says. */
+/** Draws the curves of `/plan`. */
 export function chart(curves) {
   const { epsilons, methods, features } = curves;
   const values = methods.flatMap((method) => method.psnr);
@@ -36,7 +36,7 @@ export function chart(curves) {
   drawing.append(
     svg("text", { x: (BORDER.left + WIDTH - BORDER.right) / 2, y: HEIGHT - 4, "text-anchor": "middle" }, "epsilon"),
     svg("text", { x: 4, y: 10 }, "dB"));
-  // Names at the right must not cover each other.
+  // Names at the right must not overlap.
   const ends = methods.map((method, n) => ({ n, at: y(method.psnr.at(-1)) })).sort((a, b) => a.at - b.at);
   ends.forEach((end, k) => { if (k > 0) end.at = Math.max(end.at, ends[k - 1].at + 14); });
   for (const { n, at } of ends) {
@@ -49,9 +49,9 @@ export function chart(curves) {
   const rows = methods.map(({ name, psnr }) =>
     el("tr", {}, el("th", { scope: "row" }, name), ...psnr.map((value) => el("td", {}, value.toFixed(1)))));
   return [
-    el("p", {}, `How much a face is expected to change (PSNR, dB: more is less change) by how much may be spent, at ${features} features. ` +
-      "Epsilon of the paper's methods is counted by the paper's formula, which is no guarantee; that of certified is one, " +
-      "for the features alone. The two are not the same unit. Misleading recognisers has no such plan: it depends on the photo."),
+    el("p", {}, `How much a face is expected to change (PSNR in dB: higher is less change) for each epsilon, with ${features} features. ` +
+      "For the paper's methods, epsilon follows the paper's formula and guarantees nothing; for certified it is a guarantee, " +
+      "for the features alone. The two are different units. Misleading recognisers has no such curve: it depends on the photo."),
     el("div", { className: "wide", tabIndex: 0, role: "region", "aria-label": "The chart" }, drawing),
     el("div", { className: "wide", tabIndex: 0, role: "region", "aria-label": "The numbers" }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows))),
   ];

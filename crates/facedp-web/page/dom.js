@@ -1,4 +1,4 @@
-// Making elements.
+// Elements and pointers.
 
 /** An element with properties, attributes (`aria-...`, `data-...`, `role`), listeners (`onclick`) and children. */
 export function el(name, options = {}, ...children) {
@@ -13,11 +13,11 @@ export function el(name, options = {}, ...children) {
   return element;
 }
 
-export const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
+export const clamp = (value, min, max) => Math.min(Math.max(value, min), max);
 
 export const $ = (id) => document.getElementById(id);
 
-/** Follows a pointer that went down until it comes up; `end` is told whether it did, or was taken away. */
+/** Follows a pressed pointer; `end` gets whether it was released (true) or cancelled (false). */
 export function drag(event, move, end = () => {}) {
   const target = event.currentTarget;
   target.setPointerCapture(event.pointerId);

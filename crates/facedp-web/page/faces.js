@@ -1,18 +1,18 @@
-// The faces of a photo: those found can be left out, those missed can be drawn.
+// The faces of a photo: detected ones can be left out, missed ones can be drawn.
 
 import { clamp, drag, el } from "./dom.js";
 import { count } from "./words.js";
 
-/** The least side of a box that is drawn, in pixels of the photo and on the screen. */
-const LEAST = 8;
+/** Smallest side of a drawn box, in pixels of the photo and on the screen. */
+const MIN_SIDE = 8;
 /** Keys that move a drawn box, or with Shift its corner. */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 export class Faces {
-  /** `seen` is what the program found in the photo at `url`; `changed` is called after every change. */
-  constructor(url, seen, changed) {
-    this.size = [seen.width, seen.height];
-    this.found = seen.faces.map((face) => ({ box: face.box, chosen: true }));
+  /** `found` is the program's inspection of the photo at `url`; `changed` is called after every change. */
+  constructor(url, found, changed) {
+    this.size = [found.width, found.height];
+    this.found = found.faces.map((face) => ({ box: face.box, chosen: true }));
     this.drawn = [];
     this.changed = changed;
     this.image = el("img", { src: url, alt: "The photo", draggable: false });
@@ -25,17 +25,17 @@ export class Faces {
       el("p", { className: "buttons" }, this.pen, this.place));
     this.stage.addEventListener("pointerdown", (event) => this.begin(event));
     this.found.forEach((face, n) => this.stage.append(this.mark(face, n)));
-    this.tell();
+    this.describe();
   }
 
-  /** What the program is told: which faces, and which boxes. */
+  /** The chosen faces and boxes, as settings of the program. */
   get settings() {
     const faces = this.found.flatMap((face, n) => (face.chosen ? [n + 1] : []));
     const all = faces.length === this.found.length;
     return { ...(all ? {} : { faces }), boxes: this.drawn.map((box) => box.box.map((v) => Math.round(v))) };
   }
 
-  /** What the face in a box was called here. */
+  /** The name that a face has here. */
   name(box) {
     const isIt = (other) => other.box.every((value, k) => Math.abs(value - box[k]) < 1);
     const [n, m] = [this.found.findIndex(isIt), this.drawn.findIndex(isIt)];
@@ -55,18 +55,18 @@ export class Faces {
     this.element.querySelector("button").focus();
   }
 
-  tell() {
-    const left = this.found.filter((face) => !face.chosen).length;
+  describe() {
+    const leftOut = this.found.filter((face) => !face.chosen).length;
     const found = this.found.length ? `${count(this.found.length, "face")} found` : "No face found";
     const parts = [found];
-    if (left) parts.push(`${left} left out`);
+    if (leftOut) parts.push(`${leftOut} left out`);
     if (this.drawn.length) parts.push(`${this.drawn.length} drawn`);
     const advice = this.found.length ? " Click a face to leave it out." : " If there is one, draw a box round it.";
     this.words.textContent = `${parts.join(", ")}.${advice}`;
     this.changed();
   }
 
-  /** Puts an element where a box is. */
+  /** Places an element over a box. */
   put(element, [x, y, width, height]) {
     const [whole, high] = this.size;
     element.dataset.box = [x, y, width, height].map(Math.round);
@@ -85,7 +85,7 @@ export class Faces {
     button.addEventListener("click", () => {
       face.chosen = !face.chosen;
       show();
-      this.tell();
+      this.describe();
     });
     show();
     this.put(button, face.box);
@@ -117,17 +117,17 @@ export class Faces {
     }, (whole) => {
       const { width, height } = frame.getBoundingClientRect();
       frame.remove();
-      if (whole && box && Math.min(box[2], box[3], width, height) >= LEAST) {
+      if (whole && box && Math.min(box[2], box[3], width, height) >= MIN_SIDE) {
         this.add(box);
         this.draw(false);
       }
     });
   }
 
-  /** A box in the middle, to be moved by keys. */
+  /** Adds a box in the middle, to be moved by keys. */
   centre() {
     const [whole, high] = this.size;
-    const side = Math.max(LEAST, Math.round(Math.min(whole, high) / 4));
+    const side = Math.max(MIN_SIDE, Math.round(Math.min(whole, high) / 4));
     this.add([Math.round((whole - side) / 2), Math.round((high - side) / 2), side, side]).focus();
   }
 
@@ -139,7 +139,7 @@ export class Faces {
       this.drawn = this.drawn.filter((other) => other !== drawn);
       button.remove();
       this.pen.focus();
-      this.tell();
+      this.describe();
     };
     button.addEventListener("click", remove);
     button.addEventListener("keydown", (event) => {
@@ -151,8 +151,8 @@ export class Faces {
       const step = Math.max(1, Math.round(Math.min(whole, high) / 50));
       let [x, y, width, height] = drawn.box;
       if (event.shiftKey) {
-        width = clamp(width + step * arrow[0], LEAST, whole - x);
-        height = clamp(height + step * arrow[1], LEAST, high - y);
+        width = clamp(width + step * arrow[0], MIN_SIDE, whole - x);
+        height = clamp(height + step * arrow[1], MIN_SIDE, high - y);
       } else {
         x = clamp(x + step * arrow[0], 0, whole - width);
         y = clamp(y + step * arrow[1], 0, high - height);
@@ -163,7 +163,7 @@ export class Faces {
     this.drawn.push(drawn);
     this.put(button, box);
     this.stage.append(button);
-    this.tell();
+    this.describe();
     return button;
   }
 }

@@ -1,56 +1,59 @@
-// Choosing what is done to faces.
+// The form in which a method and its settings are chosen.
 
 import { el } from "./dom.js";
 
 const STRENGTHS = { low: "Low: hardly visible", medium: "Medium", high: "High: visible on a close look" };
 
-/** The form; `settings()` says what was chosen. */
-export function methodForm(form, offer) {
-  const byName = new Map(offer.methods.map((method) => [method.name, method]));
-  const papers = offer.methods.filter((method) => !["steered", "certified"].includes(method.name));
-  const [steered, certified] = [byName.get("steered"), byName.get("certified")];
-
-  const strength = el("select", { id: "strength" });
-  for (const value of steered.settings.strength.values) {
-    strength.append(el("option", { value }, STRENGTHS[value] ?? value));
+/** The one setting that the page shows for methods: the strength, or else the budget. */
+function control(id, { strength, epsilon }) {
+  if (!strength) {
+    const { default: value, min, max } = epsilon;
+    const input = el("input", { id: `epsilon-${id}`, type: "number", value, min, max, step: "any", required: true });
+    return { input, label: "Epsilon (smaller values change more)", settings: () => ({ epsilon: input.valueAsNumber }) };
   }
-  strength.value = steered.settings.strength.usual;
-  const paper = el("select", { id: "paper" }, ...papers.map(({ name }) => el("option", { value: name }, name)));
-  const epsilon = (id) => {
-    const { usual, least, most } = certified.settings.epsilon;
-    return el("input", { id, type: "number", value: usual, min: least, max: most, step: "any", required: true });
-  };
-  const epsilons = { certified: epsilon("epsilon-certified"), paper: epsilon("epsilon-paper") };
+  const options = strength.values.map((value) => el("option", { value }, STRENGTHS[value] ?? value));
+  const input = el("select", { id: `strength-${id}` }, ...options);
+  input.value = strength.default;
+  return { input, label: "How much may change", settings: () => ({ strength: input.value }) };
+}
 
-  const field = (label, input) => el("p", { className: "field" }, el("label", { for: input.id }, label), input);
-  const card = (value, title, words, ...fields) => {
-    const input = el("input", { type: "radio", name: "method", value, id: `method-${value}`, checked: value === offer.usual });
-    const inner = el("div", { className: "fields" }, ...fields);
-    return el("div", { className: "choice" }, input, el("label", { for: input.id }, title), words, inner);
-  };
-  const words = ({ gives, lacks }) => [`${gives} `, el("em", {}, lacks)];
-  const paperWords = el("p");
-  const tell = () => paperWords.replaceChildren(...words(byName.get(paper.value)));
-  tell();
+const field = (label, input) => el("p", { className: "field" }, el("label", { for: input.id }, label), input);
 
-  form.append(
-    el("fieldset", {},
-      el("legend", {}, "What is done to faces"),
-      card("steered", steered.title, el("p", {}, ...words(steered)), field("How much may change", strength)),
-      card("certified", certified.title, el("p", {}, ...words(certified)), field("Epsilon (less changes more)", epsilons.certified)),
-      card("paper", "The paper's methods", paperWords, field("Method", paper), field("Epsilon", epsilons.paper))),
-  );
+/** A card for methods with the same title, which differ only in their names. */
+function card(methods, isDefault) {
+  const [{ name: id, title, settings }] = methods;
+  const radio = el("input", { type: "radio", name: "method", value: id, id: `method-${id}`, checked: isDefault });
+  const which = el("select", { id: `which-${id}` }, ...methods.map(({ name }) => el("option", { value: name }, name)));
+  const words = el("p");
+  const describe = () => {
+    const { gives, missing } = methods.find(({ name }) => name === which.value);
+    words.replaceChildren(`${gives} `, el("em", {}, missing));
+  };
+  which.addEventListener("input", describe);
+  describe();
+  const { input, label, settings: chosen } = control(id, settings);
+  const fields = [...(methods.length > 1 ? [field("Method", which)] : []), field(label, input)];
+  const element = el("div", { className: "choice" }, radio, el("label", { for: radio.id }, title), words,
+    el("div", { className: "fields" }, ...fields));
+  return { id, element, input, settings: () => ({ method: which.value, ...chosen() }) };
+}
+
+/** Fills the form with the offered methods. `settings()` returns what was chosen. */
+export function methodForm(form, offer) {
+  const titles = [...new Set(offer.methods.map(({ title }) => title))];
+  const cards = titles.map((title) => {
+    // The last one changes faces least.
+    const methods = offer.methods.filter((method) => method.title === title).reverse();
+    return card(methods, methods.some(({ name }) => name === offer.default));
+  });
+  form.append(el("fieldset", {}, el("legend", {}, "What is done to faces"), ...cards.map(({ element }) => element)));
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("input", tell);
 
   return {
-    /** What was chosen; null, with the field marked, if it cannot be. */
+    /** What was chosen; null, with the field marked, if a value is not valid. */
     settings() {
-      const chosen = form.elements.method.value;
-      if (chosen === "steered") return { method: "steered", strength: strength.value };
-      if (!epsilons[chosen].reportValidity()) return null;
-      const epsilon = epsilons[chosen].valueAsNumber;
-      return { method: chosen === "paper" ? paper.value : chosen, epsilon };
+      const chosen = cards.find(({ id }) => id === form.elements.method.value);
+      return chosen.input.reportValidity() ? chosen.settings() : null;
     },
   };
 }

@@ -1,14 +1,14 @@
-// Before and after, with a divider between them; or their difference.
+// Before and after with a divider between them, or their difference.
 
 import { clamp, drag, el } from "./dom.js";
 
-/** How much of the view a face takes that is looked at closely. */
+/** Share of the view that a zoomed face takes. */
 const FACE = 0.6;
-const MOST = 16;
-/** Where the names of the sides give way to the divider, in pixels. */
+const MAX_ZOOM = 16;
+/** Distance from the divider at which the name of a side is hidden, in pixels. */
 const NEAR = 80;
 
-/** A view of two pictures of the same size; `faces` are named boxes that can be looked at closely. */
+/** A view of two pictures of the same size; `faces` are named boxes to zoom in on. */
 export function viewer(before, after, [width, height], faces) {
   const images = [el("img", { src: before, alt: "Before", draggable: false }), el("img", { src: after, alt: "After", className: "after", draggable: false })];
   const stage = el("div", { className: "stage" }, ...images);
@@ -20,7 +20,7 @@ export function viewer(before, after, [width, height], faces) {
   frame.style.setProperty("--shape", width / height);
   let share = 0.5;
   let zoom = 1;
-  /** The point in the middle of the view, in shares of the photo; and the size that the view had. */
+  /** The point in the middle of the view, in shares of the photo, and the last size of the view. */
   let centre = [0.5, 0.5];
   let size = [0, 0];
   const isDifference = () => frame.classList.contains("difference");
@@ -55,7 +55,7 @@ export function viewer(before, after, [width, height], faces) {
   });
 
   scroll.addEventListener("scroll", () => {
-    // A view that has just changed its size scrolls by itself.
+    // A view scrolls by itself when its size changes.
     if (size[0] === scroll.clientWidth && size[1] === scroll.clientHeight) {
       centre = [
         (scroll.scrollLeft + scroll.clientWidth / 2) / stage.offsetWidth,
@@ -65,12 +65,12 @@ export function viewer(before, after, [width, height], faces) {
     show();
   });
   scroll.addEventListener("pointerdown", (event) => {
-    // Fingers scroll by themselves.
+    // Touch scrolls without help.
     if (event.button !== 0 || event.pointerType !== "mouse" || zoom === 1) return;
     const [x, y] = [event.clientX + scroll.scrollLeft, event.clientY + scroll.scrollTop];
     drag(event, ({ clientX, clientY }) => scroll.scrollTo(x - clientX, y - clientY));
   });
-  /** Makes the photo as large as it is to be, and brings the centre to the middle of the view. */
+  /** Applies the zoom, and scrolls the centre to the middle of the view. */
   const settle = () => {
     const whole = Math.min(scroll.clientWidth, scroll.clientHeight * (width / height));
     stage.style.width = `${whole * zoom}px`;
@@ -81,13 +81,13 @@ export function viewer(before, after, [width, height], faces) {
   };
   new ResizeObserver(settle).observe(frame);
 
-  /** Shows the photo so large, with a point of it in the middle. */
+  /** Zooms, with a point of the photo in the middle. */
   const look = (to, point = centre) => {
-    zoom = clamp(to, 1, MOST);
+    zoom = clamp(to, 1, MAX_ZOOM);
     centre = point;
     scroll.classList.toggle("near", zoom > 1);
     out.disabled = zoom === 1;
-    into.disabled = zoom === MOST;
+    into.disabled = zoom === MAX_ZOOM;
     settle();
   };
   const button = (words, onclick, more = {}) => el("button", { type: "button", onclick, ...more }, words);
@@ -100,7 +100,7 @@ export function viewer(before, after, [width, height], faces) {
     legend.hidden = !on;
     show();
   }, { "aria-pressed": "false" });
-  const legend = el("span", { className: "legend", hidden: true }, "How much each point changed, eight times as strong; black: not at all.");
+  const legend = el("span", { className: "legend", hidden: true }, "How much each pixel changed, multiplied by eight; black means not at all.");
   const near = faces.map(({ box: [x, y, w, h], name }) => button(name, () => {
     const whole = stage.offsetWidth / zoom;
     const fit = Math.min(scroll.clientWidth / w, scroll.clientHeight / h) * (width / whole);

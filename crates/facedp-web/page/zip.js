@@ -1,4 +1,4 @@
-// A zip archive of photos. They are compressed already, so they are stored as they are.
+// A zip archive of photos, stored without compression: they are compressed already.
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
   for (let bit = 0; bit < 8; bit++) n = n & 1 ? (n >>> 1) ^ 0xedb88320 : n >>> 1;
@@ -11,7 +11,7 @@ function crc32(bytes) {
   return ~crc >>> 0;
 }
 
-/** Numbers of 2 or 4 bytes, the small end first: [[bytes, value], ...]. */
+/** Little-endian numbers of 2 or 4 bytes: [[bytes, value], ...]. */
 function numbers(fields) {
   const view = new DataView(new ArrayBuffer(fields.reduce((sum, [size]) => sum + size, 0)));
   let at = 0;
@@ -23,7 +23,7 @@ function numbers(fields) {
   return view.buffer;
 }
 
-/** Names that differ, whatever the names were. */
+/** The names, with numbers added where they are equal. */
 export function distinct(names) {
   const taken = new Set();
   return names.map((name) => {

@@ -1,35 +1,25 @@
-//! What can go wrong, as the one who asks is told.
+//! Errors: of starting the server, and as answers to requests.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use facedp_engine::Error as EngineError;
 use serde::Serialize;
 use thiserror::Error as ThisError;
-
-use facedp_engine::Error as EngineError;
 
 /// Why the server cannot start.
 #[derive(Debug, ThisError)]
 #[non_exhaustive]
 pub enum Error {
-    /// The port that was asked for cannot be had.
-    #[error("cannot listen on 127.0.0.1:{port}: {reason}; leave --port out for a free one")]
-    Listen {
-        /// The port.
-        port: u16,
-        /// What the system says.
-        reason: std::io::Error,
-    },
-    /// The system gives no threads.
+    #[error("cannot listen on 127.0.0.1:{port}: {reason}")]
+    Listen { port: u16, reason: std::io::Error },
     #[error("cannot start: {0}")]
     Start(std::io::Error),
-    /// The engine refused.
     #[error(transparent)]
     Engine(#[from] EngineError),
 }
 
-/// Shorthand for results of this crate.
-pub type Result<T, E = Error> = std::result::Result<T, E>;
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An answer that says why there is no other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -55,12 +45,12 @@ impl Problem {
         Self::new(StatusCode::FORBIDDEN, "foreign", message)
     }
 
-    pub fn unknown(message: impl Into<String>) -> Self {
+    pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not-found", message)
     }
 
-    pub fn method() -> Self {
-        let message = "this address does not answer to that method";
+    pub fn method_not_allowed() -> Self {
+        let message = "this address does not support that HTTP method";
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", message)
     }
 
@@ -70,32 +60,22 @@ impl Problem {
     }
 
     pub fn not_done() -> Self {
-        let message = "the photo is not done: wait for its state to be `done`";
+        let message = "the photo is not done: wait until its state is `done`";
         Self::new(StatusCode::CONFLICT, "not-done", message)
     }
 
-    pub fn too_large(most: u64) -> Self {
-        let message = format!("more than {} MB: use a smaller file", most / 1_000_000);
+    pub fn too_large(max: u64) -> Self {
+        let message = format!("more than {} MB: use a smaller file", max / 1_000_000);
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message)
     }
 
     pub fn not_multipart() -> Self {
-        let message = "send multipart/form-data with a boundary";
+        let message = "the body is not multipart/form-data with a boundary";
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-multipart", message)
     }
 
-    pub fn photo(message: impl Into<String>) -> Self {
+    fn photo(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "photo", message)
-    }
-
-    /// Whether the photo is to blame.
-    pub fn is_of_a_photo(&self) -> bool {
-        self.code == "photo"
-    }
-
-    /// The same, where there is no photo yet that could be to blame.
-    pub fn of_settings(self) -> Self {
-        if self.is_of_a_photo() { Self::bad_request(self.message) } else { self }
     }
 
     pub fn busy(message: impl Into<String>) -> Self {
@@ -111,40 +91,48 @@ impl Problem {
         let message = format!("internal error, please report it: {}", message.into());
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "defect", message)
     }
+
+    /// Whether the photo is at fault.
+    pub fn is_of_photo(&self) -> bool {
+        self.code == "photo"
+    }
+
+    /// The same problem before any photo was looked at: the settings are at fault.
+    pub fn of_settings(self) -> Self {
+        if self.is_of_photo() { Self::bad_request(self.message) } else { self }
+    }
 }
 
-/// A photo that cannot be treated, in the words of a page: it has no options to name.
+/// What a user of the page can do about an error. The engine only states facts.
+fn remedy(error: &EngineError) -> Option<&'static str> {
+    Some(match error {
+        EngineError::Animated => "save one frame as a picture of its own",
+        EngineError::FloatingPoint => "save it with 8 or 16 bits",
+        EngineError::TooManyPixels { .. } | EngineError::TooManyBytes { .. } => {
+            "use a smaller version"
+        }
+        EngineError::NoFace => "draw a box round it",
+        EngineError::TooSmall { .. } => "use the photo at a larger size, or another method",
+        EngineError::Overlap { .. } => "leave one of them out",
+        EngineError::NoRoom { .. } => "leave it out, or use a larger photo",
+        _ => return None,
+    })
+}
+
 impl From<EngineError> for Problem {
     fn from(error: EngineError) -> Self {
-        let message = match &error {
-            EngineError::NoFace => "no face found: draw a box round it".to_owned(),
-            EngineError::TooSmall { found, least } => format!(
-                "{found} found, but none is {least} pixels wide, which misleading recognisers needs: use \
-                 the photo at a larger size, or another method"
-            ),
-            EngineError::FaceNumber { number, found } => {
-                format!("face {number} was chosen, but {found} were found")
-            }
-            EngineError::Overlap { first, second } => format!(
-                "faces {first} and {second} overlap, and certified cannot tell their features apart: leave \
-                 one of them out"
-            ),
-            EngineError::NoRoom { face, features } => format!(
-                "face {face} is too small, or too far beyond the photo's edge, to hold {features} features: \
-                 leave it out, or use a larger photo"
-            ),
-            EngineError::CertifiedMetadata => {
-                "certified cannot keep metadata: it is not part of what its guarantee covers, and can \
-                 name the person"
-                    .to_owned()
-            }
-            EngineError::Panicked(what) => return Self::defect(what),
-            EngineError::Io { .. } | EngineError::Entropy(_) | EngineError::Ledger { .. } => {
-                return Self::defect(error.to_string());
-            }
-            other => other.to_string(),
-        };
-        Self::photo(message)
+        match &error {
+            // It asks for a report itself.
+            EngineError::Panicked(what) => Self::defect(what),
+            EngineError::Io { .. }
+            | EngineError::Entropy(_)
+            | EngineError::Ledger { .. }
+            | EngineError::Prior { .. } => Self::defect(error.to_string()),
+            _ => Self::photo(match remedy(&error) {
+                Some(remedy) => format!("{error}: {remedy}"),
+                None => error.to_string(),
+            }),
+        }
     }
 }
 

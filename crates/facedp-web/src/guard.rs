@@ -1,7 +1,7 @@
-//! Who may ask, and what answers allow a browser to do.
+//! Which requests are answered, and what the answers allow a browser to do.
 //!
-//! A page of another site can send requests to this machine, and by changing what its name resolves to
-//! (DNS rebinding) even read the answers. It cannot change `Host` and `Origin`, which name that site.
+//! A page of another site can send requests to this machine. If it changes what its name resolves to (DNS
+//! rebinding), it can even read the answers. It cannot change `Host` and `Origin`, which name that site.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use axum::response::{IntoResponse, Response};
 
 use crate::error::Problem;
 
-/// Names under which the server may be asked for.
+/// Names of this server.
 #[derive(Debug, Clone)]
-pub struct Hosts(Arc<[String]>);
+pub(crate) struct Hosts(Arc<[String]>);
 
 impl Hosts {
     /// The names of the loopback interface, with that port.
@@ -36,27 +36,27 @@ impl Hosts {
         let host = text(headers, &header::HOST)?;
         if !host.is_some_and(|host| self.has(host)) || !named.is_none_or(|name| self.has(name)) {
             return Err(Problem::foreign(
-                "this is not a name of this server: open its own address",
+                "this server does not have that name: open its own address",
             ));
         }
-        // The page that asks is the one that was asked for.
+        // The page that asks must be this server's own.
         let own = |origin: &str| origin.strip_prefix("http://") == host;
         if !text(headers, &header::ORIGIN)?.is_none_or(own) {
-            return Err(Problem::foreign("the page of another site may not ask this server"));
+            return Err(Problem::foreign("pages of other sites may not use this server"));
         }
-        // What browsers say where they send no origin. A link to the page itself is fine.
+        // Browsers send this where they send no origin. A link to the page itself is fine.
         let site = text(headers, &HeaderName::from_static("sec-fetch-site"))?;
         let api = request.uri().path().starts_with("/api/");
         match site {
             Some("cross-site" | "same-site") if api => {
-                Err(Problem::foreign("the page of another site may not ask this server"))
+                Err(Problem::foreign("pages of other sites may not use this server"))
             }
             _ => Ok(()),
         }
     }
 }
 
-/// A header that may be there once, as text.
+/// A header that may occur once, as text.
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, Problem> {
     let mut values = headers.get_all(name).iter();
     match (values.next().map(HeaderValue::to_str), values.next()) {
@@ -66,7 +66,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>
     }
 }
 
-/// Sent with every answer. The page may load what this server has, and show what it was given.
+/// Sent with every answer. The page may load files of this server, and show pictures that it has.
 const POLICY: [(&str, &str); 7] = [
     (
         "content-security-policy",
@@ -78,7 +78,7 @@ const POLICY: [(&str, &str); 7] = [
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
     ("x-frame-options", "DENY"),
-    // Nothing of a photo is left in the browser's cache.
+    // No part of a photo stays in the browser's cache.
     ("cache-control", "no-store"),
 ];
 

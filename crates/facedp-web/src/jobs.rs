@@ -1,73 +1,78 @@
-//! Photos that are waiting, being treated, or done and not yet fetched.
+//! Jobs: photos that wait, are being treated, or are done and not yet deleted.
 
-use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use facedp_engine::{Hands, Protected, Receipt};
-use futures_util::future::{Either, select};
+use facedp::Claim;
+use facedp_engine::{MethodName, Protected, Receipt};
 use rand_core::TryRng;
 use serde::{Serialize, Serializer};
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 
-use crate::app::App;
 use crate::error::Problem;
-use crate::room::Held;
-use crate::settings::Settings;
+use crate::memory::ReservedBytes;
 
-/// How long a result is kept at least, unless there is no memory for others.
-const STALE: Duration = Duration::from_secs(60);
+/// A result that is younger than this is not deleted for the sake of a new job.
+const MIN_RESULT_TIME: Duration = Duration::from_secs(60);
 
-/// How far a photo is.
 #[derive(Clone, Serialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub(crate) enum Status {
     /// For a thread.
     Waiting,
-    /// Of how many faces so many are done; methods that are quick do not count.
-    Working { done: usize, faces: usize },
-    /// The result can be fetched.
+    /// Faces done, of how many. Both are 0 for methods that take no time per face.
+    Working {
+        done: usize,
+        faces: usize,
+    },
     Done {
         #[serde(serialize_with = "shared")]
-        result: Arc<Finished>,
+        result: Arc<JobResult>,
     },
-    /// There is none.
-    Failed { error: Problem },
-    /// Somebody asked for it.
+    Failed {
+        error: Problem,
+    },
+    /// On request.
     Stopped,
 }
 
-fn shared<S: Serializer>(result: &Finished, to: S) -> Result<S::Ok, S::Error> {
+fn shared<S: Serializer>(result: &JobResult, to: S) -> Result<S::Ok, S::Error> {
     result.serialize(to)
+}
+
+impl Status {
+    pub fn is_final(&self) -> bool {
+        !matches!(self, Status::Waiting | Status::Working { .. })
+    }
 }
 
 /// What was made of a photo.
 #[derive(Serialize)]
-pub(crate) struct Finished {
+pub(crate) struct JobResult {
+    /// Without its file and receipt, which are below.
     #[serde(flatten)]
     pub report: Protected,
     /// Size of the file.
     pub bytes: usize,
-    pub method: String,
-    pub claim: facedp::Claim,
+    pub method: MethodName,
+    pub claim: Claim,
     pub claim_in_words: &'static str,
     #[serde(skip)]
-    pub file: Held,
-    /// When it was done.
-    #[serde(skip)]
-    since: Instant,
+    pub file: ReservedBytes,
     #[serde(skip)]
     pub receipt: Option<Receipt>,
+    #[serde(skip)]
+    pub done_at: Instant,
 }
 
-/// A photo on its way.
+/// The work on one photo.
 pub(crate) struct Job {
     pub id: String,
     /// The file's name, as the browser gave it.
     pub name: String,
     status: watch::Sender<Status>,
-    stop: Arc<AtomicBool>,
+    stop: AtomicBool,
 }
 
 impl Job {
@@ -75,73 +80,68 @@ impl Job {
         self.status.borrow().clone()
     }
 
-    /// Tells of every change until it is over.
+    /// Reports every change of the status.
     pub fn watch(&self) -> watch::Receiver<Status> {
         self.status.subscribe()
     }
 
-    /// Says how far it is, unless it is over.
-    fn tell(&self, status: Status) {
+    /// Changes the status, unless it is final.
+    pub fn set_status(&self, status: Status) {
         self.status.send_if_modified(|known| {
-            let news = !known.is_over();
-            if news {
+            let changes = !known.is_final();
+            if changes {
                 *known = status;
             }
-            news
+            changes
         });
     }
 
+    /// Ends the job on request.
     pub fn stop(&self) {
+        self.abort();
+        self.set_status(Status::Stopped);
+    }
+
+    /// Ends the work, and leaves the status to the caller.
+    pub fn abort(&self) {
         self.stop.store(true, Ordering::Relaxed);
-        self.tell(Status::Stopped);
     }
 
-    /// A thread for it; none if it was stopped before there was one.
-    async fn thread(&self, app: &App) -> Result<Option<OwnedSemaphorePermit>, Problem> {
-        let mut changes = self.watch();
-        let stopped = changes.wait_for(Status::is_over);
-        match select(pin!(app.thread(&app.treating)), pin!(stopped)).await {
-            Either::Left((thread, _)) => thread.map(Some),
-            Either::Right(_) => Ok(None),
-        }
+    /// Set once the work is to end.
+    pub fn stop_flag(&self) -> &AtomicBool {
+        &self.stop
     }
 }
 
-impl Status {
-    pub fn is_over(&self) -> bool {
-        !matches!(self, Status::Waiting | Status::Working { .. })
-    }
-}
-
-/// All of them, oldest first.
+/// All jobs, oldest first.
 pub(crate) struct Jobs {
-    most: usize,
+    max: usize,
     all: Mutex<Vec<Arc<Job>>>,
 }
 
 impl Jobs {
-    pub fn new(most: usize) -> Self {
-        Self { most, all: Mutex::default() }
+    pub fn new(max: usize) -> Self {
+        Self { max, all: Mutex::default() }
     }
 
     fn all(&self) -> MutexGuard<'_, Vec<Arc<Job>>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new one, if there is a place for it.
+    /// Fails if there are too many jobs to add one.
+    pub fn require_room(&self) -> Result<(), Problem> {
+        self.make_room(&mut self.all())
+    }
+
     pub fn add(&self, name: String) -> Result<Arc<Job>, Problem> {
         let mut id = [0; 16];
         let entropy = getrandom::SysRng.try_fill_bytes(&mut id);
         entropy.map_err(|e| Problem::defect(format!("no entropy: {e}")))?;
         let id = format!("{:032x}", u128::from_le_bytes(id));
         let (status, _) = watch::channel(Status::Waiting);
-        let job = Arc::new(Job { id, name, status, stop: Arc::default() });
+        let job = Arc::new(Job { id, name, status, stop: AtomicBool::new(false) });
         let mut all = self.all();
-        if all.len() >= self.most && !make_way(&mut all) {
-            let most = self.most;
-            let message = format!("{most} photos are waiting already: try again in a moment");
-            return Err(Problem::busy(message));
-        }
+        self.make_room(&mut all)?;
         all.push(Arc::clone(&job));
         Ok(job)
     }
@@ -150,13 +150,13 @@ impl Jobs {
         let all = self.all();
         let found = all.iter().find(|job| job.id == id);
         found.cloned().ok_or_else(|| {
-            Problem::unknown(
-                "no such photo: results are kept until they are deleted, and for some minutes at most",
+            Problem::not_found(
+                "no such photo: results are deleted on request, or after some minutes",
             )
         })
     }
 
-    /// Forgets a photo, and stops work on it.
+    /// Stops and deletes a job.
     pub fn remove(&self, id: &str) {
         let mut all = self.all();
         if let Some(at) = all.iter().position(|job| job.id == id) {
@@ -164,97 +164,39 @@ impl Jobs {
         }
     }
 
-    /// Forgets the oldest result that nobody reads. False if there is none.
-    fn remove_oldest_result(&self) -> bool {
-        let mut all = self.all();
-        let unread = |job: &Arc<Job>| match &*job.status.borrow() {
+    /// Deletes the oldest result that nobody reads. False if there is none.
+    pub fn remove_oldest_result(&self) -> bool {
+        remove_first(&mut self.all(), |status| match status {
             Status::Done { result } => !result.file.is_shared(),
             _ => false,
-        };
-        all.iter().position(unread).map(|at| all.remove(at)).is_some()
+        })
     }
 
-    /// Those that need a thread, now or soon.
-    fn open(&self) -> usize {
-        self.all().iter().filter(|job| !job.status.borrow().is_over()).count()
+    /// Jobs that need a thread, now or soon.
+    pub fn unfinished(&self) -> usize {
+        self.all().iter().filter(|job| !job.status.borrow().is_final()).count()
     }
 
     pub fn stop_all(&self) {
         self.all().iter().for_each(|job| job.stop());
     }
-}
 
-/// Forgets the oldest photo of which there is no result, or nobody has fetched it for long. False if all
-/// are needed.
-fn make_way(all: &mut Vec<Arc<Job>>) -> bool {
-    let needless = |job: &Arc<Job>| match &*job.status.borrow() {
-        Status::Done { result } => result.since.elapsed() > STALE,
-        status => status.is_over(),
-    };
-    all.iter().position(needless).map(|at| all.remove(at)).is_some()
-}
-
-/// Treats a photo as soon as a thread is free, and keeps the result for a while.
-pub(crate) fn start(app: &Arc<App>, job: Arc<Job>, file: Held, settings: Settings) {
-    let app = Arc::clone(app);
-    tokio::spawn(async move {
-        let status = match treat(&app, &job, file, settings).await {
-            Ok(status) => status,
-            Err(error) => Status::Failed { error },
+    /// Deletes, if all places are taken, the oldest job that failed, was stopped, or was done long ago.
+    fn make_room(&self, all: &mut Vec<Arc<Job>>) -> Result<(), Problem> {
+        let expendable = |status: &Status| match status {
+            Status::Done { result } => result.done_at.elapsed() > MIN_RESULT_TIME,
+            status => status.is_final(),
         };
-        job.tell(status);
-        // The result is not held while nobody has asked for it.
-        let id = job.id.clone();
-        drop(job);
-        tokio::time::sleep(app.config.bounds.kept).await;
-        app.jobs.remove(&id);
-    });
+        if all.len() < self.max || remove_first(all, expendable) {
+            return Ok(());
+        }
+        let message = format!("{} photos are waiting already: try again in a moment", self.max);
+        Err(Problem::busy(message))
+    }
 }
 
-async fn treat(
-    app: &Arc<App>,
-    job: &Arc<Job>,
-    file: Held,
-    settings: Settings,
-) -> Result<Status, Problem> {
-    let Some(thread) = job.thread(app).await? else { return Ok(Status::Stopped) };
-    let time = app.config.bounds.job_time;
-    let mine = Arc::clone(job);
-    let work = app.work_on(thread, move |app, work| {
-        let engine = settings.engine(app)?;
-        mine.tell(Status::Working { done: 0, faces: 0 });
-        let threads = (app.threads / app.jobs.open().max(1)).max(1);
-        let tell = |done: usize, faces: usize| mine.tell(Status::Working { done, faces });
-        let hands = Hands { threads, tell: &tell, stop: &mine.stop };
-        Ok::<_, Problem>((engine.protect_with(file.as_ref(), hands, work)?, engine.terms()))
-    });
-    let late = || {
-        job.stop.store(true, Ordering::Relaxed);
-        Problem::timed_out(time.as_secs())
-    };
-    let done = tokio::time::timeout(time, work).await.map_err(|_| late())?;
-    if job.stop.load(Ordering::Relaxed) {
-        return Ok(Status::Stopped);
-    }
-    let (mut report, terms) = done?;
-    let (mut file, receipt) = (std::mem::take(&mut report.file), report.receipt.take());
-    file.shrink_to_fit();
-    let share = loop {
-        match app.results.share(file.capacity()) {
-            Some(share) => break share,
-            // Those that are being read keep their room.
-            None if app.jobs.remove_oldest_result() => {}
-            None => {
-                let message = "there is no room for the result: fetch and delete others first";
-                return Err(Problem::busy(message));
-            }
-        }
-    };
-    let claim = terms.as_ref().map_or(facedp::Claim::None, |terms| terms.claim());
-    let method = terms.map_or("none".to_owned(), |terms| terms.method());
-    let (bytes, claim_in_words) = (file.len(), claim.in_words());
-    let file = share.with(file);
-    let since = Instant::now();
-    let result = Finished { report, bytes, method, claim, claim_in_words, file, since, receipt };
-    Ok(Status::Done { result: Arc::new(result) })
+/// Deletes the first job whose status is such. False if there is none.
+fn remove_first(all: &mut Vec<Arc<Job>>, such: impl Fn(&Status) -> bool) -> bool {
+    let found = all.iter().position(|job| such(&job.status.borrow()));
+    found.map(|at| all.remove(at)).is_some()
 }

@@ -1,36 +1,39 @@
 //! facedp as a page on the user's own machine.
 //!
 //! ```text
-//! Server    listens on the loopback interface, bounds connections and times
-//!   guard   refuses what does not come from the page itself; sends the policy that keeps it at home
-//!   page    HTML, style and scripts, all inside the program
-//!   api     detect, protect, check, methods, plan: `openapi.json` describes them
-//!     upload   photos into memory, within the room there is
-//!     jobs     photos that are treated, watched, fetched and forgotten
-//!     settings from JSON to an engine: the same `Engine` as everywhere
+//! server      listens on the loopback interface, bounds connections and times
+//! router
+//!   guard     refuses requests of other sites; sends the policy that keeps the page at home
+//!   page      HTML, style and scripts, all inside the program
+//!   api       detect, protect, check, methods, plan: `openapi.json` describes them
+//!     upload    photos into memory, within a budget
+//!     request   settings of a form, within the limits of a server
+//!     engines   the same `Engine` as everywhere, shared between jobs
+//!     jobs      photos that are treated, watched, fetched and deleted
 //! ```
 //!
-//! No photo, result or receipt touches the disk, and nothing leaves the machine.
+//! Dependencies run one way: `api` knows [`App`](app::App), which is only data; nothing that `App` holds
+//! knows it. No photo, result or receipt touches the disk, and nothing leaves the machine.
 
 mod api;
 mod app;
+mod bounds;
+mod engines;
 mod error;
 mod guard;
 mod jobs;
+mod memory;
 mod methods;
 mod page;
 mod plan;
-mod room;
+mod request;
+mod router;
 mod server;
-mod settings;
 mod upload;
+mod workers;
 
-pub use app::{App, Bounds, Config};
-pub use error::{Error, Result};
-pub use guard::Hosts;
-pub use server::{Server, Stopper, USUAL_PORT};
-
-/// The whole interface, without a socket.
-pub fn router(app: std::sync::Arc<App>, hosts: Hosts) -> axum::Router {
-    guard::guarded(api::routes(app).merge(page::routes()), hosts)
-}
+pub use app::Config;
+pub use bounds::Bounds;
+pub use error::Error;
+pub use router::router;
+pub use server::Server;

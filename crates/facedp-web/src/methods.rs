@@ -1,143 +1,139 @@
-//! The methods in words that promise no more than is so.
+//! The methods that the page offers, in words that promise no more than is true.
 
+use std::collections::BTreeMap;
+
+use facedp::certified::CertifiedMethod;
 use facedp::{Claim, Preset};
-use facedp_engine::{Goal, Strength};
+use facedp_engine::{DEFAULT_EPSILON, Goal, MethodName, Strength};
 use serde::Serialize;
 
-use crate::app::App;
-use crate::settings::{EPSILONS, USUAL_EPSILON, USUAL_METHOD};
+use crate::bounds::Bounds;
 
-/// What the program offers, and how much it takes.
+/// Budgets that a request may have, whatever the method.
+pub(crate) const EPSILONS: [f64; 2] = CertifiedMethod::EPSILONS;
+
+/// What the page offers, and how much it takes.
 #[derive(Serialize)]
 pub(crate) struct Offer {
     version: &'static str,
-    usual: &'static str,
-    methods: Vec<Offered>,
-    limits: Limits,
+    default: MethodName,
+    methods: Vec<OfferedMethod>,
+    limits: PhotoLimits,
 }
 
 #[derive(Serialize)]
-struct Limits {
+struct PhotoLimits {
     file_bytes: u64,
     pixels: u64,
     photos: usize,
     seconds: u64,
 }
 
-/// A method.
 #[derive(Serialize)]
-struct Offered {
-    name: String,
-    title: &'static str,
-    /// What it gives, in a sentence.
-    gives: &'static str,
-    /// What it does not.
-    lacks: &'static str,
-    claim: Claim,
+struct OfferedMethod {
+    name: MethodName,
+    #[serde(flatten)]
+    words: Words,
     claim_in_words: &'static str,
-    settings: Choices,
+    /// Settings with a default of their own; `openapi.json` has the others too.
+    settings: BTreeMap<&'static str, Setting>,
 }
 
-/// What can be chosen, by name.
-#[derive(Default, Serialize)]
-struct Choices {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    strength: Option<Words<Strength>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    goal: Option<Words<Goal>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    epsilon: Option<Range>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    features: Option<Range>,
+/// What the page says of a method.
+#[derive(Serialize)]
+pub(crate) struct Words {
+    /// Methods with the same title share a card.
+    title: &'static str,
+    gives: &'static str,
+    missing: &'static str,
+    /// What to do if a recogniser still matches a face.
+    advice: &'static str,
+    claim: Claim,
 }
 
 #[derive(Serialize)]
-struct Words<T> {
-    usual: T,
-    values: Vec<T>,
+#[serde(untagged)]
+enum Setting {
+    Strength { default: Strength, values: [Strength; 3] },
+    Goal { default: Goal, values: [Goal; 3] },
+    Number { default: f64, min: f64, max: f64 },
 }
 
-#[derive(Serialize)]
-struct Range {
-    usual: f64,
-    least: f64,
-    most: f64,
+/// The words for a method; none if the page does not offer it.
+pub(crate) fn words(method: MethodName) -> Option<Words> {
+    match method {
+        // It changes no face.
+        MethodName::None => None,
+        MethodName::Steered => Some(Words {
+            title: "Mislead recognisers",
+            gives: "Changes each face slightly until the recognisers in this program no longer match it, \
+                    and tells you whether that worked.",
+            missing: "There is no guarantee: other recognisers may still match the face, and people will \
+                      still know it.",
+            advice: "Choose the faces again, and allow more change (High).",
+            claim: Claim::None,
+        }),
+        MethodName::Certified => Some(Words {
+            title: "Certified features",
+            gives: "Replaces numerical features of each face with random values near them. Epsilon limits \
+                    what these values reveal; that limit is proven.",
+            missing: "The proof covers nothing else: the rest of the face stays as it is, can show who it \
+                      is, and can give the features away. Faces look like masks.",
+            advice: NOT_FOR_RECOGNISERS,
+            claim: Claim::EpsDpFeatures,
+        }),
+        MethodName::Noise(preset) => Some(Words {
+            title: "The paper's methods",
+            gives: match preset {
+                Preset::PixelDp => "Adds noise to the pixels that matter most for facial features.",
+                Preset::DctDp => {
+                    "Adds noise to the cosine coefficients that matter most for facial features."
+                }
+                Preset::Rdp => "Adds noise of one size to the Haar coefficients that matter most.",
+                Preset::RdpNa => {
+                    "Adds noise to Haar coefficients, with sizes by the paper's formula."
+                }
+                Preset::RdpLmgd => {
+                    "Adds noise to Haar coefficients, with sizes by the paper's iteration."
+                }
+                Preset::RdpOptimal => {
+                    "Adds noise to Haar coefficients, with the sizes that change the face least."
+                }
+            },
+            missing: "Epsilon follows the paper's formula, which guarantees nothing. Recognisers still \
+                      match, and the change is often too small to see.",
+            advice: NOT_FOR_RECOGNISERS,
+            claim: Claim::PaperAccounting,
+        }),
+    }
 }
 
-pub(crate) fn offer(app: &App) -> Offer {
-    let most = app.config.model.features() as f64;
-    let [least, largest] = EPSILONS;
-    let noise = |features: f64| Choices {
-        epsilon: Some(Range { usual: USUAL_EPSILON, least, most: largest }),
-        features: Some(Range { usual: features, least: 1.0, most: features }),
-        ..Choices::default()
+const NOT_FOR_RECOGNISERS: &str = "This method is not made to mislead recognisers.";
+
+/// The offer of a server whose model has that many features.
+pub(crate) fn offer(features: usize, bounds: &Bounds) -> Offer {
+    let setting = |name: &&'static str| {
+        let [min, max] = EPSILONS;
+        let features = features as f64;
+        let setting = match *name {
+            "strength" => Setting::Strength { default: Strength::default(), values: Strength::ALL },
+            "goal" => Setting::Goal { default: Goal::default(), values: Goal::ALL },
+            "epsilon" => Setting::Number { default: DEFAULT_EPSILON, min, max },
+            "features" => Setting::Number { default: features, min: 1.0, max: features },
+            _ => return None,
+        };
+        Some((*name, setting))
     };
-    let method = |name: String,
-                  [title, gives, lacks]: [&'static str; 3],
-                  claim: Claim,
-                  settings| {
-        Offered { name, title, gives, lacks, claim, claim_in_words: claim.in_words(), settings }
+    let offered = |name: MethodName| {
+        let words = words(name)?;
+        let settings = name.info().settings.iter().filter_map(setting).collect();
+        Some(OfferedMethod { name, claim_in_words: words.claim.in_words(), words, settings })
     };
-    let steered = Choices {
-        strength: Some(Words {
-            usual: Strength::default(),
-            values: vec![Strength::Low, Strength::Medium, Strength::High],
-        }),
-        goal: Some(Words {
-            usual: Goal::default(),
-            values: vec![Goal::Away, Goal::Both, Goal::Draw],
-        }),
-        ..Choices::default()
-    };
-    let mut methods = vec![
-        method(
-            "steered".to_owned(),
-            [
-                "Mislead recognisers",
-                "Changes each face a little, until the two recognisers in this program no longer match \
-                 it, and tells you whether that worked.",
-                "It promises nothing: other recognisers may still match, and people will.",
-            ],
-            Claim::None,
-            steered,
-        ),
-        method(
-            "certified".to_owned(),
-            [
-                "Certified features",
-                "Replaces measurements of the face by random ones near them; what those numbers tell is \
-                 limited by epsilon, and that is proven.",
-                "The rest of the face stays as it is: it can show who it is, and give the measurements \
-                 away. Faces look like masks.",
-            ],
-            Claim::EpsDpFeatures,
-            noise(most),
-        ),
-    ];
-    let words = |preset: Preset| match preset {
-        Preset::PixelDp => "Noise on the pixels that matter most for facial features.",
-        Preset::DctDp => "Noise on the cosine coefficients that matter most for facial features.",
-        Preset::Rdp => "Noise of one size on the Haar coefficients that matter most.",
-        Preset::RdpNa => "Noise on Haar coefficients, sizes by the paper's closed form.",
-        Preset::RdpLmgd => "Noise on Haar coefficients, sizes by the paper's iteration.",
-        Preset::RdpOptimal => "Noise on Haar coefficients, with the sizes that change least.",
-    };
-    methods.extend(Preset::ALL.into_iter().rev().map(|preset| {
-        let lacks = "Epsilon is spent by the paper's formula, which guarantees nothing; recognisers \
-                     still match, and the change is often too small to see.";
-        method(
-            preset.to_string(),
-            ["The paper's noise", words(preset), lacks],
-            Claim::PaperAccounting,
-            noise(most),
-        )
-    }));
-    let bounds = &app.config.bounds;
     Offer {
         version: env!("CARGO_PKG_VERSION"),
-        usual: USUAL_METHOD,
-        methods,
-        limits: Limits {
+        default: MethodName::default(),
+        methods: MethodName::all().into_iter().filter_map(offered).collect(),
+        limits: PhotoLimits {
             file_bytes: bounds.photo.file_bytes,
             pixels: bounds.photo.pixels,
             photos: bounds.jobs,

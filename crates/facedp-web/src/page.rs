@@ -1,4 +1,4 @@
-//! The page: a handful of files inside the program.
+//! The page: a few files inside the program.
 
 use axum::Router;
 use axum::body::Body;
@@ -46,7 +46,7 @@ pub(crate) fn routes() -> Router {
 mod tests {
     use super::FILES;
 
-    /// It opens at once.
+    /// So that it opens at once.
     #[test]
     fn the_page_is_small() {
         let bytes: usize = FILES.iter().map(|(.., text)| text.len()).sum();

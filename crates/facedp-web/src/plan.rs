@@ -1,19 +1,18 @@
-//! Quality against budget for every method, before any photo.
+//! Quality against budget for every method with a plan, before any photo.
 
 use facedp::metrics::psnr;
-use facedp::{CertifiedMethod, CertifiedPlan, Epsilon, Plan, Preset};
+use facedp::{Epsilon, FeatureModel};
+use facedp_engine::{AnyPlan, Error, MethodName, Request};
 use serde::Serialize;
+use std::sync::Arc;
 
-use crate::app::App;
 use crate::error::Problem;
 
-/// Budgets at which plans are made.
 const EPSILONS: [f64; 7] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0];
 
-/// What the methods make of budgets.
 #[derive(Clone, Serialize)]
 pub(crate) struct Curves {
-    /// How many features budgets cover.
+    /// Number of features that budgets cover.
     features: usize,
     epsilons: [f64; EPSILONS.len()],
     methods: Vec<Curve>,
@@ -23,39 +22,39 @@ pub(crate) struct Curves {
 
 #[derive(Clone, Serialize)]
 struct Curve {
-    name: String,
+    name: MethodName,
     /// PSNR of the expected squared error, dB.
     psnr: Vec<Option<f64>>,
 }
 
 impl Curves {
     /// Takes about a second.
-    pub fn compute(app: &App) -> Result<Self, Problem> {
-        let refused = |e: facedp::Error| Problem::defect(e.to_string());
-        let model = &app.config.model;
-        let features = model.features();
-        let mut bound = Vec::new();
-        let mut methods = Vec::new();
-        for preset in Preset::ALL {
-            let mut psnr = Vec::new();
+    pub fn compute(model: &Arc<FeatureModel>) -> Result<Self, Problem> {
+        let (mut methods, mut bound) = (Vec::new(), Vec::new());
+        let budgeted = |method: &MethodName| method.info().settings.contains(&"epsilon");
+        for name in MethodName::all().into_iter().filter(budgeted) {
+            let mut values = Vec::new();
             for epsilon in EPSILONS {
-                let method = preset.method(Epsilon::new(epsilon).map_err(refused)?, features);
-                let plan = Plan::new(model.clone(), method).map_err(refused)?;
-                psnr.push(plan.report().psnr_of_expected_mse);
-                if methods.is_empty() {
-                    bound.push(plan.report().bound_psnr);
+                let epsilon = Epsilon::new(epsilon).map_err(Error::from)?;
+                let request = Request { epsilon: Some(epsilon), ..Request::new(name) };
+                match request.plan(Arc::clone(model)) {
+                    Ok(AnyPlan::Noise(plan)) => {
+                        values.push(plan.report().psnr_of_expected_mse);
+                        // The same for all of them.
+                        if bound.len() < EPSILONS.len() {
+                            bound.push(plan.report().bound_psnr);
+                        }
+                    }
+                    Ok(AnyPlan::Certified(plan)) => values.push(psnr(plan.expected_mse(), 255.0)),
+                    // It depends on the photo.
+                    Err(Error::NoPlan { .. }) => {}
+                    Err(error) => return Err(Problem::defect(error.to_string())),
                 }
             }
-            methods.push(Curve { name: preset.to_string(), psnr });
+            if !values.is_empty() {
+                methods.push(Curve { name, psnr: values });
+            }
         }
-        let mut certified = Vec::new();
-        for epsilon in EPSILONS {
-            let epsilon = Epsilon::new(epsilon).map_err(refused)?;
-            let method = CertifiedMethod::new(epsilon, features);
-            let plan = CertifiedPlan::new(model.clone(), method).map_err(refused)?;
-            certified.push(psnr(plan.expected_mse(), 255.0));
-        }
-        methods.push(Curve { name: "certified".to_owned(), psnr: certified });
-        Ok(Self { features, epsilons: EPSILONS, methods, bound })
+        Ok(Self { features: model.features(), epsilons: EPSILONS, methods, bound })
     }
 }

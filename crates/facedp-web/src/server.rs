@@ -13,15 +13,13 @@ use tokio_io_timeout::TimeoutStream;
 
 use crate::app::{App, Config};
 use crate::error::{Error, Result};
-use crate::guard::Hosts;
-use crate::router;
+use crate::router::routes;
 
-/// Where the page is, unless that port is taken.
-pub const USUAL_PORT: u16 = 4680;
-/// Bytes of a connection that are kept before anybody has asked for them.
+const DEFAULT_PORT: u16 = 4680;
+/// Bytes of a connection that are read ahead.
 const BUFFER: usize = 1 << 16;
-/// How long work in hand may take to notice that it is over.
-const FAREWELL: Duration = Duration::from_secs(2);
+/// How long running jobs may take to stop.
+const SHUTDOWN: Duration = Duration::from_secs(2);
 
 /// A server that has its port and its networks.
 pub struct Server {
@@ -31,28 +29,17 @@ pub struct Server {
     stop: watch::Sender<bool>,
 }
 
-/// Ends a server from elsewhere.
-#[derive(Clone)]
-pub struct Stopper(watch::Sender<bool>);
-
-impl Stopper {
-    /// Ends it.
-    pub fn stop(&self) {
-        self.0.send_replace(true);
-    }
-}
-
 impl Server {
-    /// Takes a port: the one given, or else the usual or any free one.
+    /// Takes a port: the one given, or else 4680, or any free one if that is taken.
     pub fn bind(port: Option<u16>, config: Config) -> Result<Self> {
         let listen = |port: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
         let listener = match port {
             Some(port) => listen(port).map_err(|reason| Error::Listen { port, reason })?,
-            None => match listen(USUAL_PORT) {
+            None => match listen(DEFAULT_PORT) {
                 Err(taken) if taken.kind() == ErrorKind::AddrInUse => listen(0),
                 listener => listener,
             }
-            .map_err(|reason| Error::Listen { port: USUAL_PORT, reason })?,
+            .map_err(|reason| Error::Listen { port: DEFAULT_PORT, reason })?,
         };
         let address = listener.local_addr().map_err(Error::Start)?;
         let app = Arc::new(App::new(config)?);
@@ -64,49 +51,52 @@ impl Server {
         format!("http://{}/", self.address)
     }
 
-    /// What ends it.
-    pub fn stopper(&self) -> Stopper {
-        Stopper(self.stop.clone())
+    /// A function that ends [`Server::run`], from any thread.
+    pub fn stopper(&self) -> impl Fn() + Send + Sync + 'static + use<> {
+        let stop = self.stop.clone();
+        move || {
+            stop.send_replace(true);
+        }
     }
 
-    /// Serves until it is stopped.
+    /// Serves until stopped.
     pub fn run(self) -> Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(Error::Start)?;
         let app = Arc::clone(&self.app);
         let served = runtime.block_on(self.serve());
         app.jobs.stop_all();
-        runtime.shutdown_timeout(FAREWELL);
+        runtime.shutdown_timeout(SHUTDOWN);
         served
     }
 
     async fn serve(self) -> Result<()> {
         self.listener.set_nonblocking(true).map_err(Error::Start)?;
         let listener = tokio::net::TcpListener::from_std(self.listener).map_err(Error::Start)?;
-        let bounds = self.app.config.bounds;
-        let router = router(Arc::clone(&self.app), Hosts::loopback(self.address.port()));
+        let bounds = self.app.bounds;
+        let router = routes(Arc::clone(&self.app), self.address.port());
         let service = TowerToHyperService::new(router);
-        let places = Arc::new(Semaphore::new(bounds.connections));
+        let free = Arc::new(Semaphore::new(bounds.connections));
         let mut stop = self.stop.subscribe();
         let accept = async {
             loop {
-                let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+                let Ok(permit) = Arc::clone(&free).acquire_owned().await else { return };
                 let Ok((stream, _)) = listener.accept().await else {
-                    // Out of files, most likely: some will be closed.
+                    // Most likely out of file descriptors: wait until some are closed.
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
                 };
                 let service = service.clone();
                 tokio::spawn(async move {
-                    let _place = place;
+                    let _permit = permit;
                     let mut http = http1::Builder::new();
                     http.timer(TokioTimer::new()).header_read_timeout(bounds.silence);
                     http.max_buf_size(BUFFER);
-                    // Nobody keeps a result by not reading it.
+                    // A client that does not read must not hold a result for ever.
                     let mut stream = TimeoutStream::new(stream);
                     stream.set_write_timeout(Some(bounds.silence));
                     let stream = TokioIo::new(Box::pin(stream));
-                    // Clients come and go as they like.
+                    // Clients may disconnect at any time.
                     let _ = http.serve_connection(stream, service).await;
                 });
             }

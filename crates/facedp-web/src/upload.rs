@@ -1,4 +1,4 @@
-//! Forms with photos, read into memory within the room there is.
+//! Forms with photos, read into memory within a budget.
 
 use std::io;
 use std::sync::Arc;
@@ -14,33 +14,32 @@ use multer::{Field, Multipart, parse_boundary};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::app::{App, Bounds};
+use crate::bounds::Bounds;
 use crate::error::Problem;
-use crate::room::{Held, Share};
+use crate::memory::{MemoryBudget, Reservation, ReservedBytes};
 
-/// What a form holds besides photos is a few lines.
-const MOST_TEXT: u64 = 1 << 16;
-/// Bytes that may be on their way between the connection and a field: what a reader of forms keeps while
-/// it looks for the next one. Nothing else counts those.
-const LOOSE: usize = 1 << 20;
+/// Bytes of a field that is no photo.
+const MAX_TEXT: u64 = 1 << 16;
+/// Bytes that the parser of forms may buffer while it looks for the next field. No budget counts them.
+const MAX_BUFFERED: usize = 1 << 20;
 /// Characters of a file's name that are kept.
-const NAME: usize = 255;
+const MAX_NAME: usize = 255;
 
-/// A photo that was sent.
+/// An uploaded photo.
 pub(crate) struct Upload {
     /// The file's name, as the browser gave it.
     pub name: String,
-    pub file: Held,
+    pub file: ReservedBytes,
 }
 
-/// What a form held.
-pub(crate) struct Sent {
+/// The fields of a form.
+pub(crate) struct Form {
     photos: Vec<(String, Upload)>,
     pub settings: Option<String>,
 }
 
-impl Sent {
-    /// Takes a photo out.
+impl Form {
+    /// Takes a photo out of the form.
     pub fn photo(&mut self, field: &str) -> Result<Upload, Problem> {
         let at = self.photos.iter().position(|(name, _)| name == field);
         let missing =
@@ -49,9 +48,13 @@ impl Sent {
     }
 }
 
-/// Reads a form with those fields; all but `settings` hold photos.
-pub(crate) async fn read(app: &App, request: Request, fields: &[&str]) -> Result<Sent, Problem> {
-    let bounds = &app.config.bounds;
+/// Reads a form with these fields; all but `settings` hold photos.
+pub(crate) async fn read(
+    bounds: &Bounds,
+    memory: &MemoryBudget,
+    request: Request,
+    fields: &[&str],
+) -> Result<Form, Problem> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let boundary = kind.and_then(|kind| parse_boundary(kind).ok());
     let end = Instant::now() + bounds.upload_time;
@@ -59,9 +62,9 @@ pub(crate) async fn read(app: &App, request: Request, fields: &[&str]) -> Result
     let read = match boundary {
         None => Err(Problem::not_multipart()),
         Some(boundary) => {
-            let loose = Arc::new(AtomicUsize::new(0));
-            let form = Multipart::new(counted(Arc::clone(&body), Arc::clone(&loose)), boundary);
-            Reading { app, loose, end }.read(form, fields).await
+            let buffered = Arc::new(AtomicUsize::new(0));
+            let form = Multipart::new(counted(Arc::clone(&body), Arc::clone(&buffered)), boundary);
+            Reader { bounds, memory, buffered, end }.read(form, fields).await
         }
     };
     if read.is_err() {
@@ -70,103 +73,102 @@ pub(crate) async fn read(app: &App, request: Request, fields: &[&str]) -> Result
     read
 }
 
-/// Takes what is sent, and keeps nothing of it: who sends does not listen, and a browser hears the answer
-/// only after all was taken from it.
+/// Reads the rest of a body and drops it. A browser reads the answer only after it has sent everything.
 pub(crate) async fn drain(body: &mut BodyDataStream, bounds: &Bounds) {
     let end = Instant::now() + bounds.upload_time;
     while let Ok(Ok(Some(Ok(_)))) = timeout_at(end, timeout(bounds.silence, body.next())).await {}
 }
 
-/// A body that fails once too much of it is loose.
+/// A body that fails once too much of it is buffered.
 fn counted(
     body: Arc<Mutex<BodyDataStream>>,
-    loose: Arc<AtomicUsize>,
+    buffered: Arc<AtomicUsize>,
 ) -> impl futures_util::Stream<Item = io::Result<Bytes>> + Send {
-    unfold((body, loose), |(body, loose)| async {
+    unfold((body, buffered), |(body, buffered)| async {
         let next = body.lock().await.next().await?;
         let counted = next.map_err(io::Error::other).and_then(|bytes| {
-            let before = loose.fetch_add(bytes.len(), Ordering::Relaxed);
-            match before + bytes.len() > LOOSE {
-                true => Err(io::Error::other("too much between its fields")),
+            let before = buffered.fetch_add(bytes.len(), Ordering::Relaxed);
+            match before + bytes.len() > MAX_BUFFERED {
+                true => Err(io::Error::other("too many bytes between its fields")),
                 false => Ok(bytes),
             }
         });
-        Some((counted, (body, loose)))
+        Some((counted, (body, buffered)))
     })
 }
 
-/// A form that is being read.
-struct Reading<'a> {
-    app: &'a App,
-    loose: Arc<AtomicUsize>,
+struct Reader<'a> {
+    bounds: &'a Bounds,
+    memory: &'a MemoryBudget,
+    buffered: Arc<AtomicUsize>,
     end: Instant,
 }
 
-impl Reading<'_> {
-    async fn read(&self, mut form: Multipart<'static>, fields: &[&str]) -> Result<Sent, Problem> {
-        let mut read = Sent { photos: Vec::new(), settings: None };
+impl Reader<'_> {
+    async fn read(&self, mut form: Multipart<'static>, fields: &[&str]) -> Result<Form, Problem> {
+        let mut read = Form { photos: Vec::new(), settings: None };
         while let Some(field) = self.in_time(form.next_field()).await? {
             let name = field.name().unwrap_or_default().to_owned();
             let known = read.photos.iter().any(|(other, _)| *other == name);
             if known || (name == "settings" && read.settings.is_some()) {
-                return Err(Problem::bad_request(format!("the field `{name}` is there twice")));
+                return Err(Problem::bad_request(format!("the form has two fields `{name}`")));
             }
             if !fields.contains(&name.as_str()) {
                 let fields = fields.join("`, `");
-                let name: String = name.chars().take(NAME).collect();
-                let message = format!("unknown field `{name}`: known are `{fields}`");
+                let name: String = name.chars().take(MAX_NAME).collect();
+                let message = format!("unknown field `{name}`: there are `{fields}`");
                 return Err(Problem::bad_request(message));
             }
             if name == "settings" {
-                let text = String::from_utf8(self.body(field, MOST_TEXT).await?.1)
-                    .map_err(|_| Problem::bad_request("settings are not UTF-8"))?;
+                let text = String::from_utf8(self.body(field, MAX_TEXT).await?.1)
+                    .map_err(|_| Problem::bad_request("the settings are not UTF-8"))?;
                 read.settings = Some(text);
                 continue;
             }
-            let file_name = field.file_name().unwrap_or("photo").chars().take(NAME).collect();
-            let most = self.app.config.bounds.photo.file_bytes;
-            let (share, bytes) = self.body(field, most).await?;
+            let file_name = field.file_name().unwrap_or("photo").chars().take(MAX_NAME).collect();
+            let max = self.bounds.photo.file_bytes;
+            let (reservation, bytes) = self.body(field, max).await?;
             if bytes.is_empty() {
                 return Err(Problem::bad_request(format!("the file of `{name}` is empty")));
             }
-            read.photos.push((name, Upload { name: file_name, file: share.with(bytes) }));
+            read.photos.push((name, Upload { name: file_name, file: reservation.hold(bytes) }));
         }
         Ok(read)
     }
 
-    /// The bytes of a field, with the room that they take.
+    /// The bytes of a field, with a reservation for them.
     async fn body(
         &self,
         mut field: Field<'static>,
-        most: u64,
-    ) -> Result<(Share, Vec<u8>), Problem> {
+        max: u64,
+    ) -> Result<(Reservation, Vec<u8>), Problem> {
         let full =
             || Problem::busy("too many photos are being sent at once: try again in a moment");
-        let mut share = self.app.uploads.share(0).ok_or_else(full)?;
+        let mut reservation = self.memory.reserve(0).ok_or_else(full)?;
         let mut bytes = Vec::new();
         while let Some(chunk) = self.in_time(field.chunk()).await? {
-            self.loose.fetch_sub(chunk.len(), Ordering::Relaxed);
+            self.buffered.fetch_sub(chunk.len(), Ordering::Relaxed);
             let length = bytes.len() + chunk.len();
-            if length as u64 > most {
-                return Err(Problem::too_large(most));
+            if length as u64 > max {
+                return Err(Problem::too_large(max));
             }
             if length > bytes.capacity() {
-                // Room before memory.
-                let capacity = (2 * bytes.capacity()).max(length).min(most as usize);
-                share.grow(capacity).ok_or_else(full)?;
+                // Reserved before it is allocated.
+                let capacity = (2 * bytes.capacity()).max(length).min(max as usize);
+                reservation.grow(capacity).ok_or_else(full)?;
                 bytes.reserve_exact(capacity - bytes.len());
             }
             bytes.extend_from_slice(&chunk);
         }
-        Ok((share, bytes))
+        Ok((reservation, bytes))
     }
 
-    /// What is read, if it comes in time.
+    /// Fails if nothing comes in time.
     async fn in_time<T>(
         &self,
         next: impl Future<Output = multer::Result<T>>,
     ) -> Result<T, Problem> {
-        let next = timeout_at(self.end, timeout(self.app.config.bounds.silence, next)).await;
+        let next = timeout_at(self.end, timeout(self.bounds.silence, next)).await;
         match next {
             Ok(Ok(Ok(read))) => Ok(read),
             Ok(Ok(Err(why))) => {
@@ -174,7 +176,7 @@ impl Reading<'_> {
                     multer::Error::StreamReadFailed(inner) => inner.to_string(),
                     why => why.to_string(),
                 };
-                Err(Problem::bad_request(format!("not a whole form: {why}")))
+                Err(Problem::bad_request(format!("incomplete form: {why}")))
             }
             _ => Err(Problem::slow()),
         }

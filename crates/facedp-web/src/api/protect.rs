@@ -1,4 +1,4 @@
-//! Treating a photo: begun with a form, watched, fetched, and forgotten.
+//! Jobs: begun with a form, watched, fetched and deleted.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -13,59 +13,58 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::{Stream, unfold};
 use serde::Serialize;
 
-use super::Shared;
+use super::work;
+use crate::app::{App, SharedApp};
 use crate::error::Problem;
-use crate::jobs::{self, Finished, Job, Status};
-use crate::settings::Settings;
-use crate::upload;
+use crate::jobs::{Job, JobResult, Status};
+use crate::{request, upload};
 
 type Id = Result<Path<String>, PathRejection>;
 
-/// A photo and how far it is.
+/// A job and its status.
 #[derive(Serialize)]
-pub(super) struct Told {
+pub(super) struct JobReport {
     id: String,
+    /// The file's name.
     name: String,
     #[serde(flatten)]
     status: Status,
 }
 
-impl Told {
+impl JobReport {
     fn of(job: &Job) -> Self {
         Self { id: job.id.clone(), name: job.name.clone(), status: job.status() }
     }
 }
 
-pub(super) async fn begin(State(app): Shared, request: Request) -> Result<Response, Problem> {
-    let mut sent = upload::read(&app, request, &["photo", "settings"]).await?;
-    let photo = sent.photo("photo")?;
-    let settings = Settings::parse(sent.settings.as_deref())?;
+pub(super) async fn begin(State(app): SharedApp, request: Request) -> Result<Response, Problem> {
+    let fields = ["photo", "settings"];
+    let mut form = upload::read(&app.bounds, &app.uploads, request, &fields).await?;
+    let photo = form.photo("photo")?;
+    let request = request::parse(form.settings.as_deref())?;
+    // Before the plan, which takes longer.
+    app.jobs.require_room()?;
+    let shared = Arc::clone(&app);
+    let engine = app.planning.run(move |_| shared.engines.get(request)).await?;
     let job = app.jobs.add(photo.name)?;
-    // Plans take a moment to make and megabytes to keep: this one only says whether it can be made.
-    let tried = settings.clone();
-    let possible = app.work(&app.planning, move |app, _| tried.engine(app).map(drop)).await;
-    if let Err(problem) = possible {
-        app.jobs.remove(&job.id);
-        return Err(problem);
-    }
-    let told = Json(Told::of(&job));
-    let place = format!("/api/v1/protect/{}", job.id);
-    jobs::start(&app, job, photo.file, settings);
-    Ok((StatusCode::ACCEPTED, [(header::LOCATION, place)], told).into_response())
+    let report = Json(JobReport::of(&job));
+    let address = format!("/api/v1/protect/{}", job.id);
+    work::start(app, job, photo.file, engine);
+    Ok((StatusCode::ACCEPTED, [(header::LOCATION, address)], report).into_response())
 }
 
-pub(super) async fn status(State(app): Shared, id: Id) -> Result<Json<Told>, Problem> {
-    Ok(Json(Told::of(&*job(&app, id)?)))
+pub(super) async fn status(State(app): SharedApp, id: Id) -> Result<Json<JobReport>, Problem> {
+    Ok(Json(JobReport::of(&*job(&app, id)?)))
 }
 
-pub(super) async fn forget(State(app): Shared, id: Id) -> Result<StatusCode, Problem> {
+pub(super) async fn delete(State(app): SharedApp, id: Id) -> Result<StatusCode, Problem> {
     app.jobs.remove(&job(&app, id)?.id);
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Every change, until it is over.
+/// Every change of the status, up to the final one.
 pub(super) async fn events(
-    State(app): Shared,
+    State(app): SharedApp,
     id: Id,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
     let job = job(&app, id)?;
@@ -74,40 +73,38 @@ pub(super) async fn events(
     let stream = unfold(Some((job, changes)), |state| async {
         let (job, mut changes) = state?;
         changes.changed().await.ok()?;
-        let told = Told::of(&job);
-        let over = told.status.is_over();
-        let event = Event::default().event("status").json_data(told).unwrap_or_default();
-        Some((Ok(event), (!over).then_some((job, changes))))
+        let report = JobReport::of(&job);
+        let is_final = report.status.is_final();
+        let event = Event::default().event("status").json_data(report).unwrap_or_default();
+        Some((Ok(event), (!is_final).then_some((job, changes))))
     });
     Ok(Sse::new(stream).keep_alive(KeepAlive::default()))
 }
 
-pub(super) async fn photo(State(app): Shared, id: Id) -> Result<Response, Problem> {
-    let job = job(&app, id)?;
-    let result = finished(&job)?;
-    let kind = result.report.format.media_type();
-    let kind = HeaderValue::from_static(kind);
+pub(super) async fn photo(State(app): SharedApp, id: Id) -> Result<Response, Problem> {
+    let result = finished(&*job(&app, id)?)?;
+    let media_type = result.report.format.media_type();
     let headers = HeaderMap::from_iter([
-        (header::CONTENT_TYPE, kind),
+        (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
         (header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment")),
     ]);
-    Ok((headers, Body::from(result.file.bytes())).into_response())
+    Ok((headers, Body::from(result.file.body())).into_response())
 }
 
-pub(super) async fn receipt(State(app): Shared, id: Id) -> Result<Response, Problem> {
+pub(super) async fn receipt(State(app): SharedApp, id: Id) -> Result<Response, Problem> {
     let result = finished(&*job(&app, id)?)?;
     match &result.receipt {
         Some(receipt) => Ok(Json(receipt).into_response()),
-        None => Err(Problem::unknown("nothing was changed, so there is no receipt")),
+        None => Err(Problem::not_found("no face was changed, so there is no receipt")),
     }
 }
 
-fn job(app: &crate::App, id: Id) -> Result<Arc<Job>, Problem> {
-    let Path(id) = id.map_err(|_| Problem::unknown("no such photo"))?;
+fn job(app: &App, id: Id) -> Result<Arc<Job>, Problem> {
+    let Path(id) = id.map_err(|_| Problem::not_found("no such photo"))?;
     app.jobs.find(&id)
 }
 
-fn finished(job: &Job) -> Result<Arc<Finished>, Problem> {
+fn finished(job: &Job) -> Result<Arc<JobResult>, Problem> {
     match job.status() {
         Status::Done { result } => Ok(result),
         _ => Err(Problem::not_done()),

@@ -11,7 +11,7 @@ const { page } = await open(browser, server.url, { viewport: { width: 1000, heig
 await drop(page, [{ name: "collins.jpg", bytes: fs.readFileSync(example("collins.jpg")) }]);
 await page.locator("[data-state=ready]").waitFor();
 await page.locator("#go").click();
-await page.locator("[data-state=done]").waitFor({ timeout: 60_000 });
+await page.locator("[data-state=done]").waitFor();
 await page.getByRole("button", { name: "Face 1" }).click();
 await page.mouse.move(0, 0);
 await page.evaluate(() => {

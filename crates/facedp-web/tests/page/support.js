@@ -9,6 +9,8 @@ import { chromium } from "playwright-core";
 
 export const ROOT = path.resolve(import.meta.dirname, "../../../..");
 export const PROGRAM = process.env.FACEDP ?? path.join(ROOT, "target/release/facedp");
+/** How long anything may take before it counts as hanging, in milliseconds. */
+export const HANG = 300_000;
 export const example = (name) => path.join(ROOT, "examples/photos", name);
 
 const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -17,7 +19,7 @@ export async function browser() {
   const executablePath = process.env.CHROMIUM ?? BROWSERS.find((name) => fs.existsSync(name));
   if (!executablePath) throw new Error("no Chromium found: install it, or name it in CHROMIUM");
   // Chromium has no sandbox for root.
-  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+  return chromium.launch({ executablePath, timeout: HANG, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
 }
 
 /** Runs the program to its end. */
@@ -35,7 +37,7 @@ export function run(...args) {
 /** A server in a folder of its own, with a key. */
 export async function serve() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "facedp-page-"));
-  // Always the same, so that results are.
+  // A fixed key, so that results are the same every time.
   const key = path.join(folder, "key");
   fs.writeFileSync(key, `facedp-key-1:${"07".repeat(32)}\n`, { mode: 0o600 });
   const args = ["serve", "--no-open", "--json", "--key", key, "--ledger", path.join(folder, "ledger")];
@@ -56,9 +58,10 @@ export async function end({ program, folder }) {
   return code;
 }
 
-/** Opens the page. Its troubles are written down: what scripts complain of, and who else is asked. */
+/** Opens the page. `troubles` collects errors of scripts, and requests to other hosts. */
 export async function open(browser, url, options = {}) {
   const page = await browser.newPage({ viewport: { width: 1100, height: 800 }, ...options });
+  page.setDefaultTimeout(HANG);
   const troubles = [];
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") troubles.push(message.text());

@@ -1,0 +1,44 @@
+//! How much of the machine the server may take.
+
+use std::time::Duration;
+
+use facedp_engine::Limits;
+
+/// How much of the machine the server may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Of one photo.
+    pub photo: Limits,
+    /// Bytes of all photos that are being uploaded or worked on.
+    pub uploads: usize,
+    /// Bytes of all results that were not deleted yet.
+    pub results: usize,
+    /// Jobs that wait, run or keep a result.
+    pub jobs: usize,
+    /// Time for one job, from the moment that it runs.
+    pub job_time: Duration,
+    /// Time for one upload.
+    pub upload_time: Duration,
+    /// Time without a byte, during an upload or before a request's head is complete.
+    pub silence: Duration,
+    /// How long results are kept.
+    pub result_time: Duration,
+    /// Open connections; further ones wait.
+    pub connections: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            photo: Limits { file_bytes: 64_000_000, pixels: 64_000_000, bytes: 256_000_000 },
+            uploads: 256_000_000,
+            results: 256_000_000,
+            jobs: 64,
+            job_time: Duration::from_secs(600),
+            upload_time: Duration::from_secs(120),
+            silence: Duration::from_secs(10),
+            result_time: Duration::from_secs(600),
+            connections: 256,
+        }
+    }
+}
