@@ -4,11 +4,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
-use facedp::{CertifiedPlan, FeatureModel, Plan};
+use facedp::FeatureModel;
+use facedp_engine::{AnyPlan, Request};
 use facedp_eval::audit::{Audit, Options, PairResult, Subject, real_pairs, run as audit};
 use facedp_eval::progress::Progress;
 
-use crate::args::{Audit as Args, MethodName, Output};
+use crate::args::{Audit as Args, Output};
 use crate::failure::{Failure, complain, say};
 use crate::progress::Bar;
 use crate::{model, words};
@@ -74,24 +75,23 @@ fn look(args: &Args, model: &Arc<FeatureModel>, progress: &Progress<'_>) -> Resu
         let (runs, confidence, seed) = (args.runs, args.confidence, args.seed);
         real(features).map(|real| Options { runs, confidence, seed, real })
     };
-    match args.method {
-        MethodName::Preset(preset) => {
-            let method = args.parameters.resolve(preset, model.features())?;
-            let plan = Plan::new(Arc::clone(model), method).map_err(Failure::usage)?;
+    let request = args.parameters.fill(Request::new(args.method));
+    let plan = request.plan(Arc::clone(model)).map_err(|error| match error {
+        facedp_engine::Error::NoPlan { method } => Failure::usage(anyhow!(
+            "{method} claims no epsilon, so there is nothing to refute: `facedp evaluate steered` says \
+             what recognisers make of its results"
+        )),
+        error => Failure::of_request(error),
+    });
+    match plan? {
+        AnyPlan::Noise(plan) => {
             let options = options(plan.method().features)?;
             Ok(audit(&Subject::Paper(&plan), &options, progress)?)
         }
-        MethodName::Certified => {
-            let method = args.parameters.certified(model.features())?;
-            let plan = CertifiedPlan::new(Arc::clone(model), method).map_err(Failure::usage)?;
+        AnyPlan::Certified(plan) => {
             let options = options(plan.method().features)?;
             Ok(audit(&Subject::Certified(&plan), &options, progress)?)
         }
-        MethodName::Steered | MethodName::None => Err(Failed::Other(Failure::usage(anyhow!(
-            "{} claims no epsilon, so that there is nothing to refute: `facedp evaluate --steered` says \
-             what recognisers make of it",
-            args.method
-        )))),
     }
 }
 
@@ -99,7 +99,7 @@ fn describe(audit: &Audit) -> String {
     let Audit { method, epsilon, features, runs, confidence, structural, .. } = audit;
     let mut lines = vec![
         format!("method                {method}, {features} features, epsilon {epsilon}"),
-        format!("runs                  {runs} a side and pair, confidence {confidence}"),
+        format!("runs                  {runs} per neighbour and pair, confidence {confidence}"),
         format!("delta_floor           {:.4}", structural.delta_floor),
         format!(
             "epsilon_structural    {}",
@@ -116,13 +116,20 @@ fn describe(audit: &Audit) -> String {
     );
     for pair in &audit.pairs {
         let PairResult {
-            name, claimed, epsilon_lower_bound, attainable, hits, counted, look, ..
+            name,
+            claimed,
+            epsilon_lower_bound,
+            attainable,
+            hits,
+            counted,
+            statistic,
+            ..
         } = pair;
         let mark = if pair.refuted { "  refuted" } else { "" };
         let needed = pair.runs_needed.map_or(String::new(), |n| format!(", {n} runs are enough"));
         lines.push(format!(
             "{name:<44} {claimed:>7.4} {epsilon_lower_bound:>10.4} {attainable:>10.4}  {} and {} of \
-             {counted} by {look}{mark}{needed}",
+             {counted} by {statistic}{mark}{needed}",
             hits[0], hits[1]
         ));
     }

@@ -1,19 +1,26 @@
 //! `facedp check`: a picture against its original: how much changed, and who still recognises it.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use facedp_engine::{Checked, Distance, Eyes, Workspace};
+use facedp_engine::{
+    Checked, Distance, Engine, Limits, MethodName, Request, Resources, Secret, Workspace, files,
+};
 
 use crate::args::{Check, Output};
 use crate::failure::{Failure, say};
-use crate::{photo, words};
+use crate::words;
 
 pub fn run(args: &Check, output: &Output) -> Result<ExitCode, Failure> {
-    let (original, released) = (photo::read(&args.original)?, photo::read(&args.released)?);
-    let eyes = Eyes::open().context("the embedded networks")?;
+    let read = |path: &Path| {
+        let limits = Limits::default();
+        files::read(path, limits.file_bytes).with_context(|| path.display().to_string())
+    };
+    let (original, released) = (read(&args.original)?, read(&args.released)?);
+    let engine = Engine::new(Request::new(MethodName::None), Resources::new(Secret::Fresh)?)?;
     let names = || format!("{} against {}", args.released.display(), args.original.display());
-    let checked = eyes.check(&original, &released, &mut Workspace::default());
+    let checked = engine.check(&original, &released, &mut Workspace::default());
     let report = checked.with_context(names)?;
     if output.json {
         say(serde_json::to_string(&report).context("JSON")?)?;

@@ -1,11 +1,13 @@
-//! How a run ends: 0 done, 1 something failed or had no face, 2 usage, 3 a face still matches although
-//! none may, 130 interrupted.
+//! How a run ends: 0 done, 1 something failed or had no face, 2 usage, 3 a face still matches under
+//! `--require-no-match`, 130 interrupted.
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use anyhow::Context;
+
+use crate::remedy::explained_chain;
 
 /// Why a command stopped.
 #[derive(Debug)]
@@ -46,24 +48,41 @@ impl Failure {
         Failure::Usage(error.into())
     }
 
+    /// An engine that cannot be made: usage, if what was asked for is to blame.
+    pub fn of_request(error: facedp_engine::Error) -> Self {
+        use facedp_engine::Error;
+        match error {
+            Error::Request { .. }
+            | Error::Setting { .. }
+            | Error::UnknownRecogniser { .. }
+            | Error::NoPlan { .. }
+            | Error::CertifiedMetadata
+            | Error::MinPsnr { .. }
+            | Error::Margin { .. }
+            | Error::Tuning { .. }
+            | Error::Mechanism(_) => Failure::Usage(error.into()),
+            error => error.into(),
+        }
+    }
+
     /// Says what went wrong and turns it into the exit code.
     pub fn report(self) -> ExitCode {
         let (code, error) = match self {
             Failure::Usage(error) => (2, error),
             Failure::Work(error) => (1, error),
         };
-        complain(format_args!("error: {error:#}"));
+        complain(format_args!("error: {}", explained_chain(&error)));
         ExitCode::from(code)
     }
 }
 
-/// A line on standard error; a closed one is nobody's fault.
+/// Writes a line to standard error; a closed one is no failure.
 pub fn complain(message: impl Display) {
     let _ = writeln!(std::io::stderr().lock(), "{message}");
 }
 
-/// A line on standard output. A reader that has seen enough (`| head`) is no failure; anything
-/// else that keeps results from being read is.
+/// Writes a line to standard output. A reader that has seen enough (`| head`) is no failure; anything else
+/// that keeps results from being read is.
 pub fn say(message: impl Display) -> anyhow::Result<()> {
     match writeln!(std::io::stdout().lock(), "{message}") {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use facedp_engine::annotate::annotated;
 use facedp_engine::files::{self, Existing, Readers};
-use facedp_engine::{Eyes, Photo, Spot, Workspace};
+use facedp_engine::{DetectedFace, FaceDetector, Photo, Workspace};
 use serde_json::json;
 
 use crate::args::{Inspect, Output};
@@ -22,12 +22,12 @@ pub fn run(args: &Inspect, output: &Output) -> Result<ExitCode, Failure> {
         let problem = "exists already: choose another name, or pass --force if it is not the photo";
         return Err(anyhow!("{} {problem}", path.display()).into());
     }
-    let eyes = Eyes::detector_only()?;
-    let faces = eyes.find(&photo, args.min_score, &mut Workspace::default())?;
+    let detector = FaceDetector::new()?;
+    let faces = detector.find(&photo, args.min_score, &mut Workspace::default())?;
     if let Some(path) = &args.annotate {
         let picture = annotated(&photo, &faces)?;
         let existing = if args.force { Existing::Replace } else { Existing::Keep };
-        files::write_whole(path, &picture, Readers::Usual, existing)?;
+        files::write_whole(path, &picture, Readers::Default, existing)?;
     }
     if output.json {
         say(json!({
@@ -48,7 +48,7 @@ fn same_file(a: &Path, b: &Path) -> bool {
     fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
 }
 
-fn describe(photo: &Photo, faces: &[Spot]) -> String {
+fn describe(photo: &Photo, faces: &[DetectedFace]) -> String {
     let mut lines = vec![match faces.len() {
         0 => "no face found".to_owned(),
         n => words::count(n, "face"),

@@ -12,11 +12,11 @@ use crate::failure::{Failure, complain, say};
 
 pub fn run(command: &Command, output: &Output) -> Result<ExitCode, Failure> {
     let (path, verb) = match command {
-        Command::Path => (Key::usual_path()?, "is"),
+        Command::Path => (Key::default_path()?, "is"),
         Command::New { file, force } => {
             let path = match file {
                 Some(file) => file.clone(),
-                None => Key::usual_path()?,
+                None => Key::default_path()?,
             };
             if path.exists() && !force {
                 return Err(anyhow!(
@@ -40,8 +40,8 @@ pub fn run(command: &Command, output: &Output) -> Result<ExitCode, Failure> {
 }
 
 /// The user's own key, which is made on first use.
-pub fn usual() -> Result<Secret, Failure> {
-    let (key, made) = Key::usual()?;
+pub fn load_default() -> Result<Secret, Failure> {
+    let (key, made) = Key::load_default()?;
     if let Some(path) = made {
         complain(format_args!("made your key: {} (keep it secret)", path.display()));
     }

@@ -13,6 +13,7 @@ mod plan;
 mod progress;
 mod protect;
 mod receipt;
+mod remedy;
 mod serve;
 mod train;
 mod words;

@@ -4,17 +4,15 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context, anyhow};
-use facedp::certified::Block;
+use anyhow::Context;
+use facedp::basis::BasisKind;
+use facedp::certified::{Block, CertifiedMethod, CertifiedPlan};
 use facedp::metrics::psnr;
-use facedp::receipt::unit;
-use facedp::{
-    CertifiedMethod, CertifiedPlan, Claim, FeatureModel, Method, PlanReport, Preset, Ranking,
-    Sensitivity,
-};
+use facedp::{Claim, Plan, PlanReport, Preset, Ranking, Sensitivity};
+use facedp_engine::{AnyPlan, MethodName, Request};
 use serde::Serialize;
 
-use crate::args::{MethodName, Output, Plan as PlanArgs};
+use crate::args::{Output, Plan as PlanArgs};
 use crate::failure::{Failure, say};
 use crate::{model, words};
 
@@ -22,7 +20,7 @@ use crate::{model, words};
 #[derive(Serialize)]
 struct Row {
     method: Preset,
-    basis: &'static str,
+    basis: BasisKind,
     ranking: Ranking,
     features: usize,
     epsilon: f64,
@@ -38,19 +36,21 @@ struct Row {
 
 pub fn run(args: &PlanArgs, output: &Output) -> Result<ExitCode, Failure> {
     let model = model::load(args.parameters.model.as_deref())?;
-    let presets = match args.method {
-        _ if args.all => Preset::ALL.to_vec(),
-        MethodName::Preset(preset) => vec![preset],
-        MethodName::Certified => return certified(args, model, output),
-        MethodName::Steered | MethodName::None => {
-            let problem = anyhow!("{} has no plan: it depends on the photo", args.method);
-            return Err(Failure::usage(problem));
-        }
+    let methods = match args.all {
+        true => Preset::ALL.map(MethodName::Noise).to_vec(),
+        false => vec![args.method],
     };
-    let rows = presets
-        .into_iter()
-        .map(|preset| row(&model, args.parameters.resolve(preset, model.features())?))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut rows = Vec::new();
+    for method in methods {
+        let start = Instant::now();
+        let request = args.parameters.fill(Request::new(method));
+        let plan = request.plan(Arc::clone(&model)).map_err(Failure::of_request)?;
+        let seconds = start.elapsed().as_secs_f64();
+        match plan {
+            AnyPlan::Noise(plan) => rows.push(Row::new(&plan, seconds)),
+            AnyPlan::Certified(plan) => return certified(&plan, seconds, output),
+        }
+    }
     if output.json {
         let text = match rows.as_slice() {
             [only] if !args.all => serde_json::to_string_pretty(only),
@@ -63,25 +63,24 @@ pub fn run(args: &PlanArgs, output: &Output) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(model: &Arc<FeatureModel>, method: Method) -> Result<Row, Failure> {
-    let start = Instant::now();
-    let plan = facedp::Plan::new(Arc::clone(model), method).map_err(Failure::usage)?;
-    let seconds = start.elapsed().as_secs_f64();
-    let method = plan.method();
-    Ok(Row {
-        method: method.preset,
-        basis: method.basis.name(),
-        ranking: method.ranking,
-        features: method.features,
-        epsilon: method.epsilon.get(),
-        epsilon_unit: unit(method.sensitivity),
-        geometric_p: method.geometric_p,
-        sensitivity: method.sensitivity,
-        seconds,
-        report: plan.report().clone(),
-        claim: plan.claim(),
-        model_sha256: model.hash().to_owned(),
-    })
+impl Row {
+    fn new(plan: &Plan, seconds: f64) -> Self {
+        let method = plan.method();
+        Self {
+            method: method.preset,
+            basis: method.basis.kind(),
+            ranking: method.ranking,
+            features: method.features,
+            epsilon: method.epsilon.get(),
+            epsilon_unit: method.sensitivity.epsilon_unit(),
+            geometric_p: method.geometric_p,
+            sensitivity: method.sensitivity,
+            seconds,
+            report: plan.report().clone(),
+            claim: plan.claim(),
+            model_sha256: plan.model().hash().to_owned(),
+        }
+    }
 }
 
 /// What `certified` will do.
@@ -92,10 +91,10 @@ struct Certified {
     parameters: CertifiedMethod,
     budget_spent: f64,
     blocks: Vec<Shared>,
-    /// Features that get no budget: they are released as what is public of faces.
+    /// Features without budget: they are released as public constants.
     unreleased: usize,
     psnr_of_expected_mse: Option<f64>,
-    /// What replacing all features by what is public of faces would give.
+    /// PSNR if all features were public constants.
     psnr_without_features: Option<f64>,
     seconds: f64,
     claim: Claim,
@@ -109,14 +108,8 @@ struct Shared {
     epsilon: f64,
 }
 
-fn certified(
-    args: &PlanArgs,
-    model: Arc<FeatureModel>,
-    output: &Output,
-) -> Result<ExitCode, Failure> {
-    let start = Instant::now();
-    let method = args.parameters.certified(model.features())?;
-    let plan = CertifiedPlan::new(Arc::clone(&model), method).map_err(Failure::usage)?;
+fn certified(plan: &CertifiedPlan, seconds: f64, output: &Output) -> Result<ExitCode, Failure> {
+    let (model, method) = (plan.model(), *plan.method());
     let shared =
         |block: &Block| Shared { features: block.features().len(), epsilon: block.epsilon() };
     let mse = |energy: f64| psnr(energy / model.pixels() as f64, 255.0);
@@ -128,7 +121,7 @@ fn certified(
         unreleased: plan.noise().iter().filter(|noise| noise.is_infinite()).count(),
         psnr_of_expected_mse: mse(plan.errors().iter().sum()),
         psnr_without_features: mse(plan.spreads().iter().sum()),
-        seconds: start.elapsed().as_secs_f64(),
+        seconds,
         claim: Claim::EpsDpFeatures,
         model_sha256: model.hash().to_owned(),
     };
@@ -143,10 +136,7 @@ fn certified(
             ("epsilon", format!("{} (differential privacy of the features)", method.epsilon.get())),
             ("budget_spent", format!("{:.10}", row.budget_spent)),
             ("blocks", blocks.collect::<Vec<_>>().join(", ")),
-            (
-                "unreleased",
-                format!("{} features, released as what is public of faces", row.unreleased),
-            ),
+            ("unreleased", format!("{} features, released as public constants", row.unreleased)),
             ("psnr_of_expected_mse", decibels(row.psnr_of_expected_mse)),
             ("psnr_without_features", decibels(row.psnr_without_features)),
             ("seconds", format!("{:.3}", row.seconds)),
@@ -171,7 +161,7 @@ fn list(row: &Row) -> String {
     let count = |value: Option<usize>| value.map_or(UNKNOWN.to_owned(), |v| v.to_string());
     let mut lines = vec![
         ("method", row.method.to_string()),
-        ("basis", row.basis.to_owned()),
+        ("basis", row.basis.to_string()),
         ("ranking", row.ranking.to_string()),
         ("features", row.features.to_string()),
         ("epsilon", format!("{} ({})", row.epsilon, row.epsilon_unit)),

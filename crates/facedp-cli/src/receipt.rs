@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use facedp::{CertifiedMethod, Randomness};
-use facedp_engine::{Certificate, Course, Distance, FaceRecord, Goal, Receipt, Terms, Verdict};
-
-use facedp_engine::ledger::{Ledger, Total, name_of, totals};
-use facedp_engine::{Limits, Photo, files};
+use facedp::certified::CertifiedMethod;
+use facedp::noise::Randomness;
+use facedp_engine::ledger::{Ledger, Total, photo_name, totals};
+use facedp_engine::{
+    Certificate, Details, Distance, FaceRecord, Goal, Limits, Photo, Receipt, SteeringOutcome,
+    Terms, Verdict, files,
+};
 use serde_json::json;
 
 use crate::args::{Output, Receipt as Command};
@@ -33,7 +35,7 @@ pub fn run(command: &Command, output: &Output) -> Result<ExitCode, Failure> {
 
 /// What was spent on photos.
 fn total(photos: &[PathBuf], ledger: Option<&Path>, output: &Output) -> Result<ExitCode, Failure> {
-    let path = ledger.map_or_else(Ledger::usual_path, |path| Ok(path.to_owned()))?;
+    let path = ledger.map_or_else(Ledger::default_path, |path| Ok(path.to_owned()))?;
     let totals = match path.exists() || ledger.is_some() {
         true => totals(&Ledger::read(&path)?),
         // Nothing was released yet.
@@ -44,7 +46,7 @@ fn total(photos: &[PathBuf], ledger: Option<&Path>, output: &Output) -> Result<E
         let limits = Limits::default();
         let digest = Photo::decode(&files::read(photo, limits.file_bytes)?, &limits);
         let digest = digest.with_context(|| photo.display().to_string())?.digest();
-        names.push((photo.display().to_string(), name_of(&digest)));
+        names.push((photo.display().to_string(), photo_name(&digest)));
     }
     if photos.is_empty() {
         let mut seen = HashSet::new();
@@ -91,10 +93,8 @@ fn total(photos: &[PathBuf], ledger: Option<&Path>, output: &Output) -> Result<E
 
 fn read(path: &Path) -> anyhow::Result<Receipt> {
     let name = || format!("{}", path.display());
-    let bytes = std::fs::read(path).with_context(name)?;
-    serde_json::from_slice(&bytes)
-        .context("not a receipt that `facedp protect --receipt` wrote")
-        .with_context(name)
+    let text = std::fs::read_to_string(path).with_context(name)?;
+    Receipt::from_json(&text).with_context(name)
 }
 
 fn explain(receipt: &Receipt) -> String {
@@ -156,31 +156,29 @@ fn explain(receipt: &Receipt) -> String {
 }
 
 fn explain_face(number: usize, face: &FaceRecord) -> Vec<String> {
-    let place = match &face.spot {
-        Some(spot) => {
-            let [x, y, width, height] = spot.rect;
+    let place = match &face.face {
+        Some(face) => {
+            let [x, y, width, height] = face.rect;
             format!("at {x:.0},{y:.0}, {width:.0}x{height:.0} pixels")
         }
         None => "a face crop".to_owned(),
     };
     let mut lines = vec![format!("  face {number}      {place}")];
-    if let Some(drawn) = &face.drawn {
-        lines.push(format!(
+    lines.extend(face.details.as_ref().map(|details| match details {
+        Details::Noise(drawn) => format!(
             "    noise     K = {}, variance {:.1} drawn, {:.1} in theory",
             drawn.geometric_number, drawn.real_variance, drawn.theoretical_variance
-        ));
-    }
-    if let Some(Certificate { noisy_features, residual, .. }) = &face.certified {
-        let drawn = noisy_features.iter().flatten().count();
-        lines.push(format!(
-            "    features  {drawn} of {} drawn, the others as public; released within {residual:.1} of that",
+        ),
+        Details::Certified(Certificate { noisy_features, residual, .. }) => format!(
+            "    features  {} of {} drawn, the others as public; released within {residual:.1} of that",
+            noisy_features.iter().flatten().count(),
             noisy_features.len()
-        ));
-    }
-    if let Some(Course { steps, reached }) = face.steered {
-        let end = if reached { "far enough" } else { "not as far as was hoped" };
-        lines.push(format!("    steered   {}, {end}", words::count(steps, "step")));
-    }
+        ),
+        Details::Steered(SteeringOutcome { steps, reached }) => {
+            let end = if *reached { "margin reached" } else { "margin not reached" };
+            format!("    steered   {}, {end}", words::count(*steps, "step"))
+        }
+    }));
     if let Some(quality) = &face.quality {
         let psnr = words::decibels(quality.psnr, "infinite");
         let ssim = quality.ssim.map_or("undefined".to_owned(), |ssim| format!("{ssim:.5}"));

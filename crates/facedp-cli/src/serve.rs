@@ -4,32 +4,30 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use facedp_engine::ledger::Ledger;
-use facedp_engine::{Key, Secret};
+use facedp_engine::{Key, Resources, Secret};
 use facedp_web::{Bounds, Config, Server};
 use serde_json::json;
 
 use crate::args::{Output, Serve};
 use crate::failure::{Failure, complain, say};
-use crate::{key, model};
+use crate::key;
 
 pub fn run(args: &Serve, output: &Output) -> Result<ExitCode, Failure> {
-    let (secret, certified) = match &args.key {
-        Some(path) => {
-            let secret = Secret::Key(Key::read(path)?);
-            (secret.clone(), secret)
-        }
-        None => (key::usual()?, Secret::Fresh),
+    let secret = match &args.key {
+        Some(path) => Secret::Key(Key::read(path)?),
+        None => key::load_default()?,
     };
+    let certified_secret = if args.key.is_some() { secret.clone() } else { Secret::Fresh };
     let ledger = match &args.ledger {
         _ if args.no_ledger => None,
         Some(path) => Some(path.clone()),
-        None => Some(Ledger::usual_path()?),
+        None => Some(Ledger::default_path()?),
     };
-    let bounds = Bounds::default();
-    let config = Config { model: model::load(None)?, secret, certified, ledger, bounds };
+    let resources = Resources { certified_secret, ledger, ..Resources::new(secret)? };
+    let config = Config { resources, bounds: Bounds::default() };
     let server = Server::bind(args.port, config)?;
-    let (url, stopper) = (server.url(), server.stopper());
-    ctrlc::set_handler(move || stopper.stop()).context("cannot catch Ctrl-C")?;
+    let url = server.url();
+    ctrlc::set_handler(server.stopper()).context("cannot catch Ctrl-C")?;
     if output.json {
         say(json!({ "url": url }))?;
     } else if !output.quiet {

@@ -6,8 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow};
 use facedp::{FeatureModel, Plane, TrainingSet};
 use facedp_engine::files::{self, Existing, Readers};
-use facedp_engine::steer::Prior;
-use facedp_engine::{Eyes, Patch, Workspace};
+use facedp_engine::{FaceDetector, Patch, Prior, Recognisers, Workspace};
 use facedp_eval::dataset::{self, Person};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -50,12 +49,12 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
         .flat_map(|person| person.pictures.iter().map(|path| (person.name.as_str(), path)))
         .collect();
     files::require_writable(&args.output)?; // before an hour of work, not after it
-    let eyes = if args.aligned { None } else { Some(Eyes::detector_only()?) };
+    let detector = if args.aligned { None } else { Some(FaceDetector::new()?) };
     let bar = progress::bar(pictures.len(), "reading", output);
     let mut failed = 0;
     for batch in pictures.chunks(BATCH) {
         let chips = batch.par_iter().map_init(Workspace::default, |work, (_, path)| {
-            let chip = read_chip(path, args, eyes.as_ref(), work);
+            let chip = read_chip(path, args, detector.as_ref(), work);
             bar.inc(1);
             chip
         });
@@ -77,7 +76,7 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
         .with_context(|| format!("{}", args.dir.display()))?;
     let model = FeatureModel::from_bytes(&file).context("the model just fitted")?;
     bar.finish_and_clear();
-    files::write_whole(&args.output, &file, Readers::Usual, Existing::Replace)?;
+    files::write_whole(&args.output, &file, Readers::Default, Existing::Replace)?;
 
     let summary = Summary {
         model: &args.output.to_string_lossy(),
@@ -110,15 +109,19 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
 /// Statistics of embeddings, from the first picture of each person.
 fn prior(args: &Train, people: &[Person], output: &Output) -> Result<ExitCode, Failure> {
     files::require_writable(&args.output)?;
-    let eyes = Eyes::open()?;
+    let (detector, recognisers) = (FaceDetector::new()?, Recognisers::embedded()?);
     let bar = progress::bar(people.len(), "looking", output);
     let look = |work: &mut Workspace, person: &Person| {
         let path = &person.pictures[0];
         let mut embed = || -> anyhow::Result<[Vec<f32>; 2]> {
             let photo = photo::read(path)?;
-            let face = eyes.central_face(&photo, work)?.context("no face found")?;
-            let embeddings = eyes.embed(&photo, &face, work)?;
-            embeddings.try_into().map_err(|_| anyhow!("both recognisers are needed"))
+            let face = detector.central_face(&photo, work)?.context("no face found")?;
+            let reference = recognisers.reference(&photo, &face, work)?;
+            reference
+                .embeddings()
+                .to_vec()
+                .try_into()
+                .map_err(|_| anyhow!("both recognisers are needed"))
         };
         let embeddings = embed().with_context(|| format!("{}", path.display()));
         bar.inc(1);
@@ -138,7 +141,7 @@ fn prior(args: &Train, people: &[Person], output: &Output) -> Result<ExitCode, F
         }
     }
     let file = Prior::fit(&seen, &args.source)?;
-    files::write_whole(&args.output, &file, Readers::Usual, Existing::Replace)?;
+    files::write_whole(&args.output, &file, Readers::Default, Existing::Replace)?;
     if output.json {
         let about = json!({ "prior": args.output, "bytes": file.len(), "people": seen.len(), "failed": failed });
         say(about)?;
@@ -153,13 +156,13 @@ fn prior(args: &Train, people: &[Person], output: &Output) -> Result<ExitCode, F
 fn read_chip(
     path: &Path,
     args: &Train,
-    eyes: Option<&Eyes>,
+    detector: Option<&FaceDetector>,
     work: &mut Workspace,
 ) -> anyhow::Result<Plane> {
     let photo = photo::read(path)?;
-    let mut place = || match eyes {
-        Some(eyes) => {
-            let face = eyes.central_face(&photo, work)?;
+    let mut place = || match detector {
+        Some(detector) => {
+            let face = detector.central_face(&photo, work)?;
             let face = face.context("no face found; pass --aligned if it is a face crop")?;
             anyhow::Ok(Patch::face(&face.landmarks)?)
         }

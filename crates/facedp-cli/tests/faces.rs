@@ -1,5 +1,5 @@
 //! The commands that find and recognise faces.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 
@@ -74,7 +74,8 @@ fn evaluate_judges_pairs() {
     two_people(path);
     let pairs = "2 1\nhopper 1 2\nhopper 1 astronaut 1\nastronaut 1 2\nastronaut 2 hopper 2\n";
     fs::write(path.join("pairs.txt"), pairs).unwrap();
-    let report = &facedp_json(path, &["evaluate", "data", "--pairs", "pairs.txt"])[0];
+    let report =
+        &facedp_json(path, &["evaluate", "recognisers", "data", "--pairs", "pairs.txt"])[0];
     assert_eq!((report["pairs"].as_u64(), report["undetected"].as_u64()), (Some(4), Some(0)));
     for recogniser in report["recognisers"].as_array().unwrap() {
         assert_eq!(recogniser["accuracy"], 1.0, "{recogniser}");
@@ -82,7 +83,7 @@ fn evaluate_judges_pairs() {
     }
     // A picture that is missing is named, and the rest is judged.
     fs::remove_file(path.join("data/hopper/hopper_0002.jpg")).unwrap();
-    let outcome = facedp(path, &["evaluate", "data", "--pairs", "pairs.txt"]);
+    let outcome = facedp(path, &["evaluate", "recognisers", "data", "--pairs", "pairs.txt"]);
     assert_eq!(outcome.code, 1);
     assert!(outcome.stderr.contains("hopper_0002.jpg"), "{}", outcome.stderr);
     assert!(outcome.stdout.contains("dlib"), "{}", outcome.stdout);

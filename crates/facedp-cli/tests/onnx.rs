@@ -1,6 +1,6 @@
 //! Recognisers of one's own, in a program that was built with them.
 #![cfg(feature = "onnx")]
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 
@@ -37,7 +37,8 @@ fn pairs_are_judged_by_a_foreign_recogniser_too() {
     let folder = workshop();
     let path = folder.path();
     prepare(path);
-    let args = ["evaluate", "data", "--pairs", "pairs.txt", "--recogniser", "tiny.onnx"];
+    let args =
+        ["evaluate", "recognisers", "data", "--pairs", "pairs.txt", "--recogniser", "tiny.onnx"];
     let report = &facedp_json(path, &args)[0];
     let names: Vec<&str> = report["recognisers"]
         .as_array()
@@ -59,7 +60,7 @@ fn a_report_asks_it_and_is_resumed_with_the_same_file_only() {
     let folder = workshop();
     let path = folder.path();
     prepare(path);
-    let args = "evaluate data -o report --identities all --methods rdp --epsilons 0.2 --features 4 \
+    let args = "evaluate paper data -o report --identities all --methods rdp --epsilons 0.2 --features 4 \
                 --psnr 20 --attacks none --draws 10 --recogniser tiny.onnx";
     let args: Vec<&str> = args.split_whitespace().collect();
     facedp_json(path, &args);
@@ -67,7 +68,7 @@ fn a_report_asks_it_and_is_resumed_with_the_same_file_only() {
     let results: serde_json::Value = serde_json::from_str(&results).unwrap();
     let row = &results["recognisers"][2];
     assert_eq!(row["recogniser"], "tiny");
-    assert!(row["identity"].as_str().unwrap().contains("Rule"), "{row}");
+    assert!(row["identity"].as_str().unwrap().contains("recogniser 1: tiny"), "{row}");
     let page = fs::read_to_string(path.join("report/report.html")).unwrap();
     assert!(page.contains("tiny"));
 

@@ -1,5 +1,5 @@
 //! `facedp serve`, as a user starts it. The page itself is tested in `facedp-web`.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 

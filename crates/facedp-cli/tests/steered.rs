@@ -1,5 +1,5 @@
-//! `protect --method steered`, as a user meets it.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+//! `protect` by its default method, `steered`, as a user meets it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 
@@ -10,15 +10,13 @@ use image::{DynamicImage, GrayImage, RgbImage, imageops};
 use serde_json::Value;
 use support::{facedp, facedp_json};
 
-const STEERED: [&str; 2] = ["--method", "steered"];
-
 fn example(name: &str) -> DynamicImage {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
     image::open(Path::new(folder).join(name)).unwrap()
 }
 
 fn protect(folder: &Path, args: &[&str]) -> Vec<Value> {
-    facedp_json(folder, &[&["protect"], args, &STEERED].concat())
+    facedp_json(folder, &[&["protect"], args].concat())
 }
 
 /// A face is changed within the floor, recognisers say so, and nothing is claimed.
@@ -82,7 +80,7 @@ fn quality_is_at_least_what_was_asked_for() {
     }
     // In words: a face that is hardly changed still matches, and what to do about it.
     let args = ["protect", "face.png", "-o", "out", "--seed", "1", "--force", "--min-psnr", "50"];
-    let outcome = facedp(path, &[&args[..], &STEERED].concat());
+    let outcome = facedp(path, &args);
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     for word in ["0 of 1 face no longer match", "still matches dlib and SFace", "--strength high"] {
         assert!(outcome.stdout.contains(word), "{}", outcome.stdout);
@@ -124,7 +122,7 @@ fn odd_photos() {
 
     let run = |name: &str, more: &[&str]| {
         let args = ["protect", name, "-o", "out", "--seed", "1", "--force", "--json"];
-        facedp(path, &[&args[..], more, &STEERED].concat())
+        facedp(path, &[&args[..], more].concat())
     };
     let faces = |text: &str| -> Vec<Value> {
         let line: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
@@ -156,7 +154,7 @@ fn odd_photos() {
         ("whole.png", &["--goal", "up"], 2, &["away", "both", "draw"]),
         ("whole.png", &["--strength", "max"], 2, &["low", "medium", "high"]),
         ("whole.png", &["--steer-by", "eigenfaces"], 2, &["dlib", "sface"]),
-        ("whole.png", &["--basis", "dct"], 2, &["--basis", "methods of noise", "rdp-optimal"]),
+        ("whole.png", &["--basis", "dct"], 2, &["--basis", "the paper's methods"]),
     ] {
         let outcome = run(name, more);
         assert_eq!(outcome.code, code, "{name} {more:?}: {}", outcome.stderr);
@@ -168,5 +166,9 @@ fn odd_photos() {
         ["protect", "whole.png", "-o", "out", "--force", "--method", "rdp", "--goal", "away"];
     let misplaced = facedp(path, &args);
     assert_eq!(misplaced.code, 2);
-    assert!(misplaced.stderr.contains("--goal is for --method steered"), "{}", misplaced.stderr);
+    assert!(
+        misplaced.stderr.contains("--goal out, which is for --method steered"),
+        "{}",
+        misplaced.stderr
+    );
 }

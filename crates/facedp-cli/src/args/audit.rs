@@ -3,20 +3,21 @@
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use facedp_engine::MethodName;
 
+use super::MethodArgs;
 use super::parsers::method_names;
-use super::{MethodArgs, MethodName};
 
 /// Try to refute what is claimed of a method.
 ///
-/// The method runs on pairs of faces again and again, and events are looked for that are likelier for the
-/// one face than the claimed epsilon allows. An event found is a proof, at the stated confidence, that the
-/// claim is wrong; none found proves nothing. Also said: how likely it is that some direction of feature
-/// space gets no noise at all (then no epsilon holds), and whether the noise of features has the law that
-/// the paper's Theorem 1 gives it.
+/// The method runs many times on pairs of neighbouring faces. The audit looks for an event that is more
+/// likely for one face than the claimed epsilon allows. Finding one proves, at the stated confidence, that
+/// the claim is wrong; finding none proves nothing. The audit also reports how likely it is that some
+/// direction of feature space gets no noise at all (then no epsilon holds), and whether the noise of
+/// features has the distribution that the paper's Theorem 1 states.
 ///
-/// Of each pair, half of the runs choose the event and the other half count it. Bounds are those of Clopper
-/// and Pearson, the chance of an error is shared among pairs.
+/// Half of the runs of each pair choose the event, the other half count it. Bounds are those of Clopper
+/// and Pearson; the chance of an error is shared among pairs.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -32,13 +33,13 @@ pub struct Audit {
     pub method: MethodName,
     #[command(flatten)]
     pub parameters: MethodArgs,
-    /// Runs for each face of a pair
+    /// Runs per neighbour in each audit
     #[arg(long, value_name = "N", default_value_t = 100_000, help_heading = "Audit")]
     pub runs: usize,
     /// Confidence of all bounds together
     #[arg(long, value_name = "C", default_value_t = 0.95, help_heading = "Audit")]
     pub confidence: f64,
-    /// People whose faces are taken as pairs too, NAME/*.jpg
+    /// Folder of people whose faces are used as pairs too: DIR/NAME/*.jpg
     #[arg(long, value_name = "DIR", help_heading = "Audit")]
     pub data: Option<PathBuf>,
     /// Seed of all noise

@@ -2,43 +2,44 @@
 
 use std::path::PathBuf;
 
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, Subcommand};
 use facedp::{Epsilon, Preset};
+use facedp_engine::Goal;
 
 use super::Identities;
-use super::parsers::{assignment, attack_names, epsilon, geometric_p, images, names};
-use super::protect::{GoalName, Switch};
+use super::parsers::{assignment, attack_names, epsilon, geometric_p, images, names, switches};
 
-/// Reproduce the paper's tables and figures on a folder of people, and write a report.
+/// Measure methods and recognisers on a folder of people.
 ///
-/// DATA holds one folder per person: DATA/NAME/*.jpg. The most central face of a picture counts. Only
-/// people whom the embedded model was not trained on are used (--identities odd). The report is
-/// REPORT_DIR/report.html, which opens offline; results.json and results.csv have every figure. The
-/// same command gives the same figures.
+/// DATA holds one folder per person: DATA/NAME/*.jpg. The most central face of each picture counts.
+#[derive(Subcommand)]
+#[command(after_help = "\
+Examples:
+  facedp evaluate paper lfw/ -o report/                       the paper's tables and figures
+  facedp evaluate steered lfw/ -o report/                     do recognisers still match?
+  facedp evaluate certified lfw/ -o report/                   the price of a guarantee
+  facedp evaluate recognisers lfw/ --pairs pairs.txt          how good are the recognisers?")]
+pub enum Evaluate {
+    Paper(Paper),
+    Steered(Steered),
+    Certified(Certified),
+    #[command(visible_alias = "recognizers")]
+    Recognisers(Verification),
+}
+
+/// Reproduce the paper's tables and figures, and write a report.
 ///
-/// With --steered, our own method is judged instead: photos of people are steered, and recognisers asked
-/// whether they still match untouched photos, also after attacks; steered photos and steering.json are
-/// kept in REPORT_DIR.
-///
-/// With --pairs, the recognisers are judged instead, by the View 2 protocol of Labeled Faces in the
-/// Wild: ten folds, each judged at the threshold that is best for the nine others.
+/// The report is REPORT_DIR/report.html, which opens offline; results.json and results.csv have every
+/// figure. The same command gives the same figures.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
-  facedp evaluate lfw/ -o report/
-  facedp evaluate lfw/ -o report/ --resume                        go on after an interruption
-  facedp evaluate photos/ -o report/ --identities all --images 50 --recognition 0
-  facedp evaluate lfw/ --pairs pairs.txt --json                   how good are the recognisers?
-  facedp evaluate lfw/ --pairs pairs.txt --recogniser mine.onnx   how good is mine?")]
-pub struct Evaluate {
-    /// Folder of people
-    pub data: PathBuf,
-    /// Folder for the report; made if missing
-    #[arg(short, long, value_name = "REPORT_DIR", required_unless_present = "pairs")]
-    pub output: Option<PathBuf>,
-    /// Judge the recognisers on pairs in the format of LFW's pairs.txt
-    #[arg(long, value_name = "FILE", conflicts_with = "output")]
-    pub pairs: Option<PathBuf>,
+  facedp evaluate paper lfw/ -o report/
+  facedp evaluate paper lfw/ -o report/ --resume              continue after an interruption
+  facedp evaluate paper photos/ -o report/ --identities all --images 50 --recognition 0")]
+pub struct Paper {
+    #[command(flatten)]
+    pub report: ReportArgs,
     /// Methods, separated by commas [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = names::<Preset>(Preset::NAMES))]
     pub methods: Vec<Preset>,
@@ -46,7 +47,7 @@ pub struct Evaluate {
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0.2,0.4,0.6,0.8,1.0",
           value_parser = epsilon)]
     pub epsilons: Vec<Epsilon>,
-    /// Further budgets for the paper's matching rule, where something is missed
+    /// Further budgets for the paper's matching rule, small enough for misses
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0.001,0.0003,0.0001",
           value_parser = epsilon)]
     pub matcher_epsilons: Vec<Epsilon>,
@@ -66,24 +67,16 @@ pub struct Evaluate {
     /// Pictures that are also ranked by amplitude, where the method allows it; 0 for none
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub amplitude: usize,
-    /// Draws for the law of the noise
+    /// Draws for the law of the noise; 0 for none
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub draws: usize,
-    /// Runs a side of each pair that audits of the claims take; 0 leaves them out
+    /// Runs per neighbour in each audit; 0 for no audits
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub audit_runs: usize,
-    /// Pictures that recognisers look at; 0 for none
+    /// Pictures for recognisers; 0 for none
     #[arg(long, value_name = "N", default_value_t = 1100)]
     pub recognition: usize,
-    /// Recognisers
-    #[arg(long, visible_alias = "recognizers", value_name = "LIST", value_delimiter = ',',
-          default_value = "dlib,sface", value_parser = ["dlib", "sface"])]
-    pub recognisers: Vec<String>,
-    /// One more recogniser, an ONNX file described by a TOML file of the same name beside it; can be
-    /// given again [needs a program built with --features onnx]
-    #[arg(long = "recogniser", visible_alias = "recognizer", value_name = "FILE")]
-    pub foreign: Vec<PathBuf>,
-    /// Decibels that all methods are brought to for recognisers
+    /// PSNRs in dB that the noise of all methods is scaled to for recognisers
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "40,30,20,15")]
     pub psnr: Vec<f64>,
     /// Attacks [default: all]
@@ -92,68 +85,165 @@ pub struct Evaluate {
     /// Pictures that are attacked; 0 for no attacks
     #[arg(long, value_name = "N", default_value_t = 300)]
     pub attack_images: usize,
-    /// Decibels of the noise that is attacked
+    /// PSNR in dB of the noise that is attacked
     #[arg(long, value_name = "DB", default_value_t = 20.0)]
     pub attack_psnr: f64,
-    /// Which people, by the last bit of SHA-256 of the folder's name
-    #[arg(long, value_enum, default_value_t = Identities::Odd)]
-    pub identities: Identities,
-    /// The seed of everything random
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// A model file made by `facedp train` [default: the one inside the program]
-    #[arg(long, value_name = "FILE")]
-    pub model: Option<PathBuf>,
     #[command(flatten)]
-    pub steering: SteeredArgs,
-    /// Go on with a report that was interrupted
-    #[arg(long, conflicts_with = "force")]
-    pub resume: bool,
-    /// Replace a report that exists already
-    #[arg(long)]
-    pub force: bool,
+    pub model: ModelArgs,
+}
+
+/// Steer photos of people, and ask recognisers whether they still match untouched photos.
+///
+/// Recognisers are also asked after attacks. REPORT_DIR keeps the steered photos and results.json. The
+/// same command gives the same figures.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  facedp evaluate steered lfw/ -o report/ --people 60
+  facedp evaluate steered lfw/ -o report/ --goals away,both,draw --galleries
+  facedp evaluate steered lfw/ -o report/ --steer-by dlib     SFace is held out")]
+pub struct Steered {
+    #[command(flatten)]
+    pub report: ReportArgs,
+    #[command(flatten)]
+    pub photos: PhotoArgs,
+    /// Smallest PSNRs of a face's region, 25 to 50 dB
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "36",
+        help_heading = "Steering"
+    )]
+    pub min_psnr: Vec<f64>,
+    /// Where faces go
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "both",
+          value_parser = names::<Goal>(Goal::NAMES), help_heading = "Steering")]
+    pub goals: Vec<Goal>,
+    /// Recognisers to steer by; the others are held out [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["dlib", "sface"],
+          help_heading = "Steering")]
+    pub steer_by: Vec<String>,
+    /// Change colours too, or only luma [default: on]
+    #[arg(long, visible_alias = "color", value_parser = switches(), help_heading = "Steering")]
+    pub colour: Option<bool>,
+    /// End early once all distances are this many times their threshold; 0: never [default: medium's]
+    #[arg(long, value_name = "TIMES", allow_negative_numbers = true, help_heading = "Steering")]
+    pub margin: Option<f32>,
+    /// Change numbers that were found by measuring, as in smooth=1,steps=100
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = assignment,
+          help_heading = "Steering")]
+    pub tune: Vec<(String, f64)>,
+}
+
+/// Treat photos of people with `certified`, and ask recognisers whether they still match.
+///
+/// Every budget is combined with every number of features. REPORT_DIR keeps the treated photos and
+/// results.json. The same command gives the same figures.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Example:
+  facedp evaluate certified lfw/ -o report/ --epsilons 1,16,64 --features 16 --people 60")]
+pub struct Certified {
+    #[command(flatten)]
+    pub report: ReportArgs,
+    #[command(flatten)]
+    pub photos: PhotoArgs,
+    /// Budgets
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0.2,1,4,16,64",
+          value_parser = epsilon)]
+    pub epsilons: Vec<Epsilon>,
+    /// Numbers of features
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "16,64")]
+    pub features: Vec<usize>,
+    #[command(flatten)]
+    pub model: ModelArgs,
+}
+
+/// Measure recognisers on pairs of pictures.
+///
+/// The protocol is View 2 of Labeled Faces in the Wild: ten folds, each at the threshold that is best for
+/// the nine others.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  facedp evaluate recognisers lfw/ --pairs pairs.txt --json
+  facedp evaluate recognisers lfw/ --pairs pairs.txt --recogniser mine.onnx")]
+pub struct Verification {
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Pairs in the format of LFW's pairs.txt
+    #[arg(long, value_name = "FILE")]
+    pub pairs: PathBuf,
+}
+
+/// What all evaluations share.
+#[derive(ClapArgs)]
+pub struct DataArgs {
+    /// Folder of people
+    pub data: PathBuf,
+    /// Add a recogniser: an ONNX file with a TOML file of the same name beside it; can be repeated
+    /// [needs a program built with --features onnx]
+    #[arg(long = "recogniser", visible_alias = "recognizer", value_name = "FILE")]
+    pub recogniser_files: Vec<PathBuf>,
     /// Threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 }
 
-/// How steering is judged.
+/// What evaluations that write a report share.
 #[derive(ClapArgs)]
-#[command(next_help_heading = "Steering (--steered)")]
-pub struct SteeredArgs {
-    /// Judge steering instead
-    #[arg(long, conflicts_with = "pairs")]
-    pub steered: bool,
-    /// Judge certified in the same way, at every one of --epsilons and --features
-    #[arg(long, conflicts_with_all = ["pairs", "steered"])]
-    pub certified: bool,
-    /// People whose photos are changed, of those with two photos
+pub struct ReportArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Folder for the report; made if missing
+    #[arg(short, long, value_name = "REPORT_DIR")]
+    pub output: PathBuf,
+    /// Recognisers inside the program that judge photos
+    #[arg(long, visible_alias = "recognizers", value_name = "LIST", value_delimiter = ',',
+          default_value = "dlib,sface", value_parser = ["dlib", "sface"])]
+    pub recognisers: Vec<String>,
+    /// Which people, by the last bit of SHA-256 of the folder's name; the embedded model was trained on
+    /// even ones
+    #[arg(long, value_enum, default_value_t = Identities::Odd)]
+    pub identities: Identities,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Continue an interrupted report
+    #[arg(long, conflicts_with = "force")]
+    pub resume: bool,
+    /// Replace an existing report
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// What evaluations of treated photos share.
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Photos")]
+pub struct PhotoArgs {
+    /// People whose photos are treated, of those with several photos
     #[arg(long, value_name = "N", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..))]
     pub people: u32,
-    /// People to leave out at the head of the seeded order, so that others can tune
+    /// People to leave out at the start of the seeded order, so that methods can be tuned on others
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub skip: usize,
-    /// Floors of quality, in decibels
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "36")]
-    pub min_psnr: Vec<f64>,
-    /// Goals
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, default_value = "both")]
-    pub goals: Vec<GoalName>,
-    /// Recognisers to steer by; the others are held out [default: all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["dlib", "sface"])]
-    pub steer_by: Vec<String>,
-    /// Steer the second photo of each person too, and look people up among steered photos
+    /// Smallest number of untouched photos that thresholds are measured on
+    #[arg(long, value_name = "N", default_value_t = 1100)]
+    pub threshold_images: usize,
+    /// Treat the second photo of each person too, and look people up among treated photos
     #[arg(long)]
     pub galleries: bool,
-    /// Change colours too, or only how light they are
-    #[arg(long, visible_alias = "color", value_enum, default_value = "on")]
-    pub colour: Switch,
-    /// End early once all distances are so many times their threshold; 0: never [default: medium's]
-    #[arg(long, value_name = "TIMES")]
-    pub margin: Option<f32>,
-    /// Other numbers than those found by measuring, as in smooth=1,steps=100
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = assignment)]
-    pub tune: Vec<(String, f64)>,
+    /// Attacks [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = attack_names())]
+    pub attacks: Vec<String>,
+}
+
+#[derive(ClapArgs)]
+pub struct ModelArgs {
+    /// A model file made by `facedp train` [default: the one inside the program]
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
 }
 
 /// How many pictures.

@@ -11,20 +11,24 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use facedp::Preset;
+use facedp_engine::{MIN_SCORE, MethodName};
 use facedp_eval::dataset::Half;
 
 pub use audit::Audit;
-pub use evaluate::{Evaluate, Images, SteeredArgs};
+pub use evaluate::{
+    Certified, DataArgs, Evaluate, Images, Paper, PhotoArgs, ReportArgs, Steered, Verification,
+};
 pub use method::MethodArgs;
-pub use protect::{GoalName, MethodName, Protect, RunArgs, SteerArgs, StrengthName, Switch};
+pub use protect::{Protect, RunArgs};
 pub use serve::Serve;
 
 use parsers::{method_names, share};
 
-/// Add ranked differential privacy noise to the faces in photos before they are published.
+/// Change the faces in photos before they are published, so that recognisers no longer match them.
 ///
-/// Nothing leaves this machine, and nothing is downloaded: networks and feature model are inside
-/// the program.
+/// Also a complete implementation of ranked differential privacy noise (`protect --method rdp-lmgd`), with
+/// every deviation from the paper listed. Nothing leaves this machine, and nothing is downloaded: the
+/// networks and the feature model are inside the program.
 #[derive(Parser)]
 #[command(
     name = "facedp",
@@ -32,14 +36,14 @@ use parsers::{method_names, share};
     max_term_width = 100,
     after_help = "\
 Examples:
-  facedp protect photos/ -o out/             add noise to every face of a folder of photos
+  facedp protect photos/ -o out/             change every face in a folder of photos
   facedp serve                               the same in your browser, on this machine only
   facedp check me.jpg out/me.jpg             how much did it change, and does it still match?
   facedp inspect group.jpg                   where are the faces?
-  facedp plan --all                          what would each method do?
+  facedp plan --all                          what would each of the paper's methods do?
   facedp train people/ -o my.safetensors     fit a feature model of your own
 
-`facedp COMMAND --help` tells more. Exit codes: 0 done, 1 something failed or had no face, 2 usage,
+See `facedp COMMAND --help` for details. Exit codes: 0 done, 1 something failed or had no face, 2 usage,
 3 a face still matches under --require-no-match, 130 interrupted."
 )]
 pub struct Args {
@@ -70,6 +74,7 @@ pub enum Command {
     Plan(Plan),
     Audit(Audit),
     Train(Train),
+    #[command(subcommand)]
     Evaluate(Evaluate),
     #[command(subcommand)]
     Receipt(Receipt),
@@ -85,9 +90,9 @@ pub enum Receipt {
         /// A file that `facedp protect --receipt` wrote
         receipt: PathBuf,
     },
-    /// Add up what was spent on each photo, over all its releases.
+    /// Add up what all releases of each photo have spent.
     Total {
-        /// Photos to look up [default: all that the ledger knows, by their hashes]
+        /// Photos to look up [default: all in the ledger, by their hashes]
         photos: Vec<PathBuf>,
         /// The ledger [default: your own]
         #[arg(long, value_name = "FILE")]
@@ -102,14 +107,14 @@ pub enum Receipt {
 
 /// Your secret key, from which the noise of photos follows.
 ///
-/// The same key and photo give the same noise. Who has the key can take the noise off again.
+/// The same key and photo give the same noise. Whoever has the key can take the noise off again.
 #[derive(Subcommand)]
 pub enum Key {
-    /// Make a key. `facedp protect` does so by itself on first use.
+    /// Make a key. `facedp protect` makes one on first use.
     New {
         /// Where to write it [default: where `facedp key path` says]
         file: Option<PathBuf>,
-        /// Replace a key that exists: photos treated again will get other noise
+        /// Replace an existing key: photos treated again will get other noise
         #[arg(long)]
         force: bool,
     },
@@ -119,8 +124,8 @@ pub enum Key {
 
 /// Compare a picture with its original: how much changed, and does it still match?
 ///
-/// Quality is that of the luma. For every face of the original, each recogniser says how far the
-/// changed face is from it and whether that is a match, also after JPEG 75 and at half size.
+/// Quality is measured on luma. For every face of the original, each recogniser says how far the changed
+/// face is from it and whether that is a match, also after JPEG 75 and at half size.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Example:
@@ -139,9 +144,9 @@ pub struct Check {
     pub released: PathBuf,
 }
 
-/// Find the faces of a photo, and name the metadata that would be left out.
+/// Find the faces of a photo, and list the metadata that `protect` would leave out.
 ///
-/// Exit code 1 if there is no face.
+/// The exit code is 1 if there is no face.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Example:
@@ -155,8 +160,8 @@ pub struct Inspect {
     /// Replace OUT if it exists already
     #[arg(long, requires = "annotate")]
     pub force: bool,
-    /// The least score of a face, 0 to 1
-    #[arg(long, value_name = "S", default_value_t = facedp_engine::MIN_SCORE, allow_negative_numbers = true,
+    /// Smallest score of a face, 0 to 1
+    #[arg(long, value_name = "S", default_value_t = MIN_SCORE, allow_negative_numbers = true,
           value_parser = share)]
     pub min_score: f32,
 }
@@ -173,7 +178,7 @@ budget_measured        what it spends against the sensitivities as measured
 cost                   half the expected energy of the noise (eq. 4.2)
 psnr_of_expected_mse   dB; of the mean energy over draws, not the mean of decibels
 bound_psnr             dB that no additive noise exceeds under this accounting
-gap                    how far the cost can be from the least possible one in this basis
+gap                    how far the cost can be above the smallest possible one in this basis
 support                coefficients that can get noise
 prob_full_support      chance that a draw reaches all of them
 energy_below_g01       share of the energy at ranks that under 1 % of draws reach")]
@@ -181,8 +186,8 @@ pub struct Plan {
     /// One table of the six methods
     #[arg(long, conflicts_with_all = ["method", "basis", "ranking", "levels", "significance", "eta"])]
     pub all: bool,
-    /// How the noise is spread
-    #[arg(long, default_value_t = MethodName::Preset(Preset::RdpOptimal), value_parser = method_names(),
+    /// The method
+    #[arg(long, default_value_t = MethodName::Noise(Preset::RdpOptimal), value_parser = method_names(),
           help_heading = "Method")]
     pub method: MethodName,
     #[command(flatten)]
@@ -194,8 +199,9 @@ pub struct Plan {
 /// DIR holds one folder per person with that person's pictures: DIR/NAME/*.jpg. The most central face
 /// of each picture is found and aligned.
 ///
-/// With --prior, statistics of embeddings instead, from one picture of each person: what steering draws
-/// people from. They take effect when they replace assets/prior.safetensors and the program is built.
+/// With --prior, the command fits statistics of embeddings instead, from one picture of each person:
+/// `steered` draws its targets from them. They take effect once they replace assets/prior.safetensors and
+/// the program is built.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -226,7 +232,7 @@ pub struct Train {
     /// Which people, by the last bit of SHA-256 of the folder's name
     #[arg(long, value_enum, default_value_t = Identities::All)]
     pub identities: Identities,
-    /// A word on where the pictures come from, kept in the model
+    /// Where the pictures come from, kept in the model
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub source: String,
     /// Replace the model if it exists already

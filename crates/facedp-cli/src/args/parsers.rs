@@ -1,11 +1,11 @@
 //! From words on the command line to values.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use facedp::{Epsilon, Preset};
-use facedp_engine::Faces;
+use facedp::Epsilon;
+use facedp_engine::{Faces, Format, MethodName};
 use facedp_eval::attacks;
 
-use super::{Images, MethodName};
+use super::Images;
 
 /// A parser that lists the names in the help and hands them to the library.
 pub fn names<T>(
@@ -20,19 +20,27 @@ where
     PossibleValuesParser::new(known.iter().map(value)).try_map(|name| name.parse::<T>())
 }
 
-/// The methods of `protect`.
+/// All methods, by name.
 pub fn method_names() -> impl TypedValueParser<Value = MethodName> {
-    let presets =
-        Preset::NAMES.iter().map(|(name, aliases)| PossibleValue::new(*name).aliases(*aliases));
-    let ours = ["steered", "certified"].map(PossibleValue::new);
-    let none = [PossibleValue::new("none")];
-    let known = PossibleValuesParser::new(ours.into_iter().chain(presets).chain(none));
-    known.try_map(|name| match name.as_str() {
-        "steered" => Ok::<_, facedp::Error>(MethodName::Steered),
-        "certified" => Ok(MethodName::Certified),
-        "none" => Ok(MethodName::None),
-        name => name.parse().map(MethodName::Preset),
-    })
+    let known = MethodName::all().into_iter().map(|method| PossibleValue::new(method.to_string()));
+    PossibleValuesParser::new(known).try_map(|name| name.parse::<MethodName>())
+}
+
+/// `on` or `off`.
+pub fn switches() -> impl TypedValueParser<Value = bool> {
+    PossibleValuesParser::new(["on", "off"]).map(|word| word == "on")
+}
+
+/// The format of results; none for each source's own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ResultFormat(pub Option<Format>);
+
+pub fn formats() -> impl TypedValueParser<Value = ResultFormat> {
+    let name = |format: Format| format.to_string().to_ascii_lowercase();
+    let known = Format::ALL.into_iter().map(name).map(PossibleValue::new);
+    let known = [PossibleValue::new("keep")].into_iter().chain(known);
+    PossibleValuesParser::new(known)
+        .map(move |word| ResultFormat(Format::ALL.into_iter().find(|format| name(*format) == word)))
 }
 
 pub fn attack_names() -> impl TypedValueParser<Value = String> {

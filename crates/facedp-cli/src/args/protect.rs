@@ -1,30 +1,31 @@
 //! The options of `facedp protect`.
 
-use std::fmt::{self, Display};
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, ValueEnum};
-use facedp::Preset;
-use facedp_engine::{Faces, Format, Goal};
+use clap::Args as ClapArgs;
+use facedp_engine::{Check, Faces, Goal, MIN_SCORE, MethodName, Request, Strength};
 
 use super::MethodArgs;
-use super::parsers::{faces, method_names, rectangle, share};
+use super::parsers::{
+    ResultFormat, faces, formats, method_names, names, rectangle, share, switches,
+};
 
 /// Change the faces in photos so that recognisers no longer match them, and write the photos to
 /// another folder.
 ///
-/// Faces are found and aligned; the change is made at a size of 128 pixels and lifted back to each face
-/// at full resolution. The rest of a photo stays as it is. Results have the names, formats and
+/// Faces are found and aligned. The change is made at a size of 128 pixels and lifted back to each face
+/// at full resolution; the rest of the photo stays as it is. Results have the names, formats and
 /// compression of their originals, which are never overwritten. Metadata (EXIF, GPS position, XMP,
-/// thumbnails) is left out, a colour profile is kept, the orientation is applied.
+/// thumbnails) is left out. The colour profile is kept, and the orientation is applied.
 ///
 /// The method `steered` changes a face, as little as possible, until the recognisers inside the program
-/// (dlib, SFace) no longer match it; others may still. The paper's methods (`rdp-optimal` and so on) add
-/// noise instead, which modern recognisers see through. `certified` replaces the facial features by noisy
-/// ones, with a proven guarantee for these; the rest of the picture has none, and can give them away.
+/// (dlib, SFace) no longer match it; other recognisers may still match. The paper's methods
+/// (`rdp-optimal` and so on) add noise instead, which does not stop modern recognisers. `certified`
+/// replaces facial features by noisy ones, with a proven guarantee for these numbers; the guarantee does
+/// not cover the rest of the picture, which can give the features away.
 ///
-/// A photo in which no face is found is not written: it could hold one that was missed. What may be
-/// claimed of results is printed at the end.
+/// A photo in which no face is found is not written: the detector could have missed one. The last line
+/// says what may be claimed of the results.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -35,9 +36,9 @@ Examples:
   facedp protect group.jpg -o out/ --faces 1,3              faces as `facedp inspect` numbers them
   facedp protect photos/ -o out/ --method rdp-optimal       the paper's noise instead
 
-Randomness follows from your key (`facedp key path`), the photo, the method and the face: treating a
-photo again gives the same result, so there is nothing to average. Keep the key secret: who has it
-can take noise off again.")]
+Randomness follows from your key (`facedp key path`), the photo, the method and the face. Treating a
+photo again gives the same result, so an attacker has nothing to average. Keep the key secret: whoever
+has it can take the noise off again.")]
 pub struct Protect {
     /// Photos (JPEG, PNG, WebP), folders of them, or patterns such as 'photos/**/*.jpg'
     #[arg(required = true, value_name = "PATHS")]
@@ -46,12 +47,12 @@ pub struct Protect {
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
     #[command(flatten)]
-    pub look: LookArgs,
+    pub faces: FaceArgs,
     #[command(flatten)]
     pub write: WriteArgs,
     #[command(flatten)]
     pub run: RunArgs,
-    /// What is done to faces; none: decode and encode only
+    /// What is done to faces; `none` only decodes and encodes
     #[arg(long, default_value_t = MethodName::Steered, value_parser = method_names(),
           help_heading = "Method")]
     pub method: MethodName,
@@ -59,86 +60,53 @@ pub struct Protect {
     pub steer: SteerArgs,
     #[command(flatten)]
     pub parameters: MethodArgs,
-    /// File in which what was spent on each photo is added up [default: certified: your own, others: none]
+    /// File that adds up what each photo's releases spend [default: your own for certified, else none]
     #[arg(long, value_name = "FILE", help_heading = "Method")]
     pub ledger: Option<PathBuf>,
-    /// Do not write down what certified spends
+    /// Do not record what certified spends
     #[arg(long, conflicts_with = "ledger", help_heading = "Method")]
     pub no_ledger: bool,
-    /// File with the secret key [default: your own, made on first use; certified: fresh entropy]
+    /// File with the secret key [default: your own, made on first use; certified draws fresh entropy]
     #[arg(long, value_name = "FILE", help_heading = "Method")]
     pub key: Option<PathBuf>,
-    /// Repeatable results for experiments; whoever knows the seed can take noise off again
+    /// Make results repeatable for experiments; whoever knows the seed can take the noise off again
     #[arg(long, value_name = "N", conflicts_with = "key", help_heading = "Method")]
     pub seed: Option<u64>,
 }
 
-/// How faces are steered.
+/// Settings of `steered`.
 #[derive(ClapArgs)]
-#[command(next_help_heading = "Steering (--method steered)")]
+#[command(next_help_heading = "Steering")]
 pub struct SteerArgs {
     /// How much faces may change: at least 39, 36 or 34 dB [default: medium]
-    #[arg(long, value_enum)]
-    pub strength: Option<StrengthName>,
+    #[arg(long, value_parser = names::<Strength>(Strength::NAMES))]
+    pub strength: Option<Strength>,
     /// Where faces go: away from themselves, towards a person drawn for each, or both [default: both]
-    #[arg(long, value_enum)]
-    pub goal: Option<GoalName>,
-    /// The least PSNR of a face's region, 25 to 50 dB [default: the strength's]
+    #[arg(long, value_parser = names::<Goal>(Goal::NAMES))]
+    pub goal: Option<Goal>,
+    /// Smallest PSNR of a face's region, 25 to 50 dB [default: the strength's]
     #[arg(long, value_name = "DB", allow_negative_numbers = true)]
     pub min_psnr: Option<f64>,
-    /// Change colours too, or only how light they are [default: on]
-    #[arg(long, visible_alias = "color", value_enum)]
-    pub colour: Option<Switch>,
+    /// Change colours too, or only luma [default: on]
+    #[arg(long, visible_alias = "color", value_parser = switches())]
+    pub colour: Option<bool>,
     /// Recognisers to steer by [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["dlib", "sface"])]
     pub steer_by: Vec<String>,
 }
 
-/// On or off.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Switch {
-    On,
-    Off,
-}
-
-/// The names of goals.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum GoalName {
-    Away,
-    Both,
-    Draw,
-}
-
-impl GoalName {
-    pub fn goal(self) -> Goal {
-        match self {
-            GoalName::Away => Goal::Away,
-            GoalName::Both => Goal::Both,
-            GoalName::Draw => Goal::Draw,
-        }
-    }
-}
-
-/// The names of strengths.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum StrengthName {
-    Low,
-    Medium,
-    High,
-}
-
 /// Where faces are.
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Faces")]
-pub struct LookArgs {
+pub struct FaceArgs {
     /// Which faces: all, largest, or numbers as in 1,3
     #[arg(long, value_name = "WHICH", default_value = "all", value_parser = faces)]
     pub faces: Faces,
     /// A face that the detector missed, in pixels of the upright photo; can be repeated
     #[arg(long = "box", value_name = "X,Y,W,H", allow_hyphen_values = true, value_parser = rectangle)]
     pub boxes: Vec<[f32; 4]>,
-    /// The least score of a face, 0 to 1
-    #[arg(long, value_name = "S", default_value_t = facedp_engine::MIN_SCORE,
+    /// Smallest score of a face, 0 to 1
+    #[arg(long, value_name = "S", default_value_t = MIN_SCORE,
           allow_negative_numbers = true, value_parser = share)]
     pub min_score: f32,
     /// The pictures are face crops: take their centre square instead of looking for faces
@@ -153,20 +121,20 @@ pub struct LookArgs {
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Results")]
 pub struct WriteArgs {
-    /// The format of results
-    #[arg(long, value_enum, default_value_t = FormatName::Keep)]
-    pub format: FormatName,
+    /// Format of results
+    #[arg(long, default_value = "keep", value_parser = formats())]
+    pub format: ResultFormat,
     /// Quality of JPEG results, 1 to 100 [default: each source's own]
     #[arg(long, value_name = "Q", value_parser = clap::value_parser!(u8).range(1..=100))]
     pub jpeg_quality: Option<u8>,
-    /// Keep the usual fields of EXIF (also the GPS position), and XMP without pictures; no thumbnails,
-    /// no maker notes
+    /// Keep the common fields of EXIF (also the GPS position), and XMP without pictures; thumbnails and
+    /// maker notes still go
     #[arg(long)]
     pub keep_metadata: bool,
     /// Write photos without a face too, unchanged (the exit code is still 1)
     #[arg(long)]
     pub copy_faceless: bool,
-    /// Also write a receipt of each photo, into the folder DIR.receipts beside DIR
+    /// Also write a receipt for each photo, into the folder DIR.receipts beside DIR
     #[arg(long)]
     pub receipt: bool,
 }
@@ -175,13 +143,13 @@ pub struct WriteArgs {
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Run")]
 pub struct RunArgs {
-    /// Leave photos whose results are there already: go on with an interrupted run
+    /// Continue an interrupted run: skip photos whose results exist already
     #[arg(long, conflicts_with = "force")]
     pub resume: bool,
     /// Replace results that exist already
     #[arg(long)]
     pub force: bool,
-    /// Look for faces and say what would be done, but write nothing
+    /// Find faces and say what would be done, but write nothing
     #[arg(long)]
     pub dry_run: bool,
     /// Do not ask the recognisers whether faces still match
@@ -190,51 +158,39 @@ pub struct RunArgs {
     /// Do not measure the quality of the results
     #[arg(long)]
     pub no_metrics: bool,
-    /// Exit code 3 if a recogniser still matches a face, or could not look at one; results are
-    /// written all the same
+    /// Exit with code 3 if a recogniser still matches a face, or could not be asked about one; results
+    /// are written all the same
     #[arg(long, conflicts_with_all = ["no_check", "dry_run"])]
     pub require_no_match: bool,
-    /// Photos worked on at once [default: one per core]
+    /// Number of photos worked on at once [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 }
 
-/// The names of formats.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FormatName {
-    Keep,
-    Jpeg,
-    Png,
-    Webp,
-}
-
-impl FormatName {
-    pub fn format(self) -> Option<Format> {
-        match self {
-            FormatName::Keep => None,
-            FormatName::Jpeg => Some(Format::Jpeg),
-            FormatName::Png => Some(Format::Png),
-            FormatName::Webp => Some(Format::WebP),
-        }
-    }
-}
-
-/// A method of `protect`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum MethodName {
-    None,
-    Steered,
-    Certified,
-    Preset(Preset),
-}
-
-impl Display for MethodName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MethodName::None => f.write_str("none"),
-            MethodName::Steered => f.write_str("steered"),
-            MethodName::Certified => f.write_str("certified"),
-            MethodName::Preset(preset) => preset.fmt(f),
-        }
+impl Protect {
+    /// What is asked for, as the engine takes it.
+    pub fn request(&self) -> Request {
+        let (steer, faces, write, run) = (&self.steer, &self.faces, &self.write, &self.run);
+        self.parameters.fill(Request {
+            method: self.method,
+            strength: steer.strength,
+            goal: steer.goal,
+            min_psnr: steer.min_psnr,
+            colour: steer.colour,
+            steer_by: steer.steer_by.clone(),
+            faces: faces.faces.clone(),
+            boxes: faces.boxes.clone(),
+            min_score: Some(faces.min_score),
+            aligned: faces.aligned,
+            crop: faces.crop,
+            format: write.format.0,
+            jpeg_quality: write.jpeg_quality,
+            keep_metadata: write.keep_metadata,
+            copy_faceless: write.copy_faceless,
+            receipt: write.receipt,
+            check: if run.no_check { Check::Off } else { Check::Default },
+            measure: !run.no_metrics,
+            ..Request::default()
+        })
     }
 }

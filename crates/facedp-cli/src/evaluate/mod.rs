@@ -1,90 +1,101 @@
-//! `facedp evaluate`: the paper's tables and figures, attacks, and a report of them.
+//! `facedp evaluate`: methods and recognisers, measured on a folder of people.
 
-mod foreign;
+mod certified;
+mod files;
+mod paper;
+mod protection;
 mod recognisers;
 mod steered;
 
-use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
-use facedp::Preset;
+use facedp::FeatureModel;
+use facedp_engine::Recognisers;
 use facedp_eval::journal::Earlier;
 use facedp_eval::progress::Progress;
-use facedp_eval::results::{Results, Skipped};
-use facedp_eval::run::{Options, run as evaluate};
-use facedp_eval::{Error, attacks};
-use serde_json::json;
+use facedp_eval::results::Skipped;
+use facedp_eval::{Error, Task};
 
-use crate::args::{Evaluate, Images, Output};
-use crate::failure::{Failure, complain, say};
+use crate::args::{DataArgs, Evaluate, Output, ReportArgs};
+use crate::failure::{Failure, complain};
 use crate::progress::Bar;
-use crate::{model, words};
+use crate::words;
 
-pub fn run(args: &Evaluate, output: &Output) -> Result<ExitCode, Failure> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(args.jobs.map_or(0, usize::from))
-        .build()
-        .context("worker threads")?;
-    pool.install(|| match (&args.pairs, &args.output) {
-        (Some(pairs), _) => recognisers::run(args, pairs, output),
-        (None, Some(folder)) if args.steering.steered || args.steering.certified => {
-            steered::run(args, folder, output)
-        }
-        (None, Some(folder)) => report(args, folder, output),
-        (None, None) => Err(Failure::usage(anyhow!("name a folder for the report with -o"))),
-    })
+pub fn run(command: &Evaluate, output: &Output) -> Result<ExitCode, Failure> {
+    match command {
+        Evaluate::Paper(args) => in_threads(&args.report.data, || paper::run(args, output)),
+        Evaluate::Steered(args) => in_threads(&args.report.data, || steered::run(args, output)),
+        Evaluate::Certified(args) => in_threads(&args.report.data, || certified::run(args, output)),
+        Evaluate::Recognisers(args) => in_threads(&args.data, || recognisers::run(args, output)),
+    }
 }
 
-fn report(args: &Evaluate, folder: &Path, output: &Output) -> Result<ExitCode, Failure> {
-    let model = model::load(args.model.as_deref())?;
-    let options = args.options();
-    if let Some(features) = options.features.iter().find(|n| !(1..=model.features()).contains(n)) {
-        let most = model.features();
-        return Err(Failure::usage(anyhow!("--features {features}: the model has 1 to {most}")));
-    }
-    if options.decibels.iter().chain([&options.attack_psnr]).any(|d| !(0.0..=100.0).contains(d)) {
-        return Err(Failure::usage(anyhow!("--psnr and --attack-psnr take 0 to 100 decibels")));
-    }
-    let foreign = foreign::open(&args.foreign)?;
-    let earlier = args.earlier();
+fn in_threads(
+    args: &DataArgs,
+    evaluate: impl FnOnce() -> Result<ExitCode, Failure> + Send,
+) -> Result<ExitCode, Failure> {
+    let threads = args.jobs.map_or(0, usize::from);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.context("worker threads")?.install(evaluate)
+}
+
+/// Runs an evaluation that writes a report. None if it was interrupted, and that was said.
+fn report<T>(
+    args: &ReportArgs,
+    model: Arc<FeatureModel>,
+    output: &Output,
+    evaluate: impl FnOnce(&Task<'_>) -> Result<T, Error>,
+) -> Result<Option<T>, Failure> {
+    let recognisers = Recognisers::embedded()?.keep(&args.recognisers);
+    let recognisers = files::add(recognisers, &args.data.recogniser_files)?;
     let stop = words::stop_on_signal("stopping; press Ctrl-C again to stop at once")?;
     let bar = Bar::new(output);
-    let progress = Progress::new(&bar, &stop);
-    let done = evaluate(&args.data, folder, &model, &options, foreign, earlier, &progress);
+    let task = Task {
+        data: &args.data.data,
+        half: args.identities.half(),
+        folder: &args.output,
+        earlier: args.earlier(),
+        model,
+        recognisers,
+        seed: args.seed,
+        progress: &Progress::new(&bar, &stop),
+    };
+    let done = evaluate(&task);
     bar.clear();
-    let Some(results) = unless_stopped(done)? else { return Ok(ExitCode::from(130)) };
-    complain_of(&results.skipped);
-    if output.json {
-        say(
-            json!({ "report": folder, "images": results.about.images, "skipped": results.skipped }),
-        )?;
-    } else if !output.quiet {
-        say(describe(&results, folder))?;
-    }
-    Ok(if results.skipped.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// What was found; none if the run was stopped, and that is said.
-fn unless_stopped<T>(done: Result<T, Error>) -> Result<Option<T>, Failure> {
     match done {
         Err(Error::Stopped) => {
-            complain("interrupted: go on with the same command and --resume");
+            complain("interrupted: continue with the same command and --resume");
             Ok(None)
         }
         done => Ok(Some(done?)),
     }
 }
 
-/// Names pictures that were left out.
-fn complain_of(skipped: &[Skipped]) {
+/// The exit code of a run that was interrupted.
+fn interrupted() -> ExitCode {
+    ExitCode::from(130)
+}
+
+/// Names pictures that were left out. The exit code says whether there are any.
+fn complain_of(skipped: &[Skipped]) -> ExitCode {
     for Skipped { file, reason } in skipped {
         complain(format_args!("skipped: {file}: {reason}"));
     }
+    if skipped.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-impl Evaluate {
-    /// What becomes of an earlier report.
+/// Fails if a number of features is not one that the model has.
+fn require_features(features: &[usize], model: &FeatureModel) -> Result<(), Failure> {
+    let max = model.features();
+    match features.iter().find(|n| !(1..=max).contains(*n)) {
+        None => Ok(()),
+        Some(n) => Err(Failure::usage(anyhow!("--features {n}: the model has 1 to {max}"))),
+    }
+}
+
+impl ReportArgs {
     fn earlier(&self) -> Earlier {
         match (self.resume, self.force) {
             (true, _) => Earlier::Resume,
@@ -92,53 +103,4 @@ impl Evaluate {
             _ => Earlier::Refuse,
         }
     }
-
-    fn options(&self) -> Options {
-        let all: Vec<String> = attacks::all().iter().map(|a| a.name().to_owned()).collect();
-        let attacks = match (self.attack_images, self.attacks.is_empty()) {
-            (0, _) => Vec::new(),
-            (_, true) => all,
-            (_, false) => self.attacks.clone(),
-        };
-        let methods =
-            if self.methods.is_empty() { Preset::ALL.to_vec() } else { self.methods.clone() };
-        Options {
-            methods,
-            epsilons: self.epsilons.iter().map(|epsilon| epsilon.get()).collect(),
-            matcher_epsilons: self.matcher_epsilons.iter().map(|epsilon| epsilon.get()).collect(),
-            features: self.features.clone(),
-            geometric_p: self.geometric_p,
-            amplitude_images: self.amplitude,
-            images: match self.images {
-                Images::All => None,
-                Images::AtMost(n) => Some(n),
-            },
-            repeats: self.repeats as usize,
-            draws: self.draws,
-            audit_runs: self.audit_runs,
-            recognisers: self.recognisers.clone(),
-            recognition_images: self.recognition,
-            decibels: self.psnr.clone(),
-            attacks,
-            attack_images: self.attack_images,
-            attack_psnr: self.attack_psnr,
-            half: self.identities.half(),
-            seed: self.seed,
-        }
-    }
-}
-
-fn describe(results: &Results, folder: &Path) -> String {
-    let about = &results.about;
-    format!(
-        "{} of {} and {} for recognisers: {}",
-        words::count(about.images, "picture"),
-        if about.identities == 1 {
-            "1 person".to_owned()
-        } else {
-            format!("{} people", about.identities)
-        },
-        about.recognition_images,
-        folder.join("report.html").display(),
-    )
 }

@@ -1,4 +1,4 @@
-//! Judging recognisers on pairs of pictures: LFW's View 2 protocol.
+//! `facedp evaluate recognisers`: recognisers on pairs of pictures, by LFW's View 2 protocol.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Context;
-use facedp_engine::{Eyes, Workspace};
+use facedp_engine::{FaceDetector, Recognisers, Workspace};
 use facedp_eval::pairs::{self, Pair};
 use facedp_eval::verification::{Scored, Verification};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::foreign;
-use crate::args::{Evaluate, Output};
+use super::files;
+use crate::args::{Output, Verification as Args};
 use crate::failure::{Failure, complain, say};
 use crate::{photo, progress};
 
@@ -32,20 +32,20 @@ struct Report {
 /// The embeddings of a picture's most central face, one per recogniser; `None` without a face.
 type Embeddings = Option<Vec<Vec<f32>>>;
 
-pub fn run(args: &Evaluate, file: &Path, output: &Output) -> Result<ExitCode, Failure> {
+pub fn run(args: &Args, output: &Output) -> Result<ExitCode, Failure> {
     let start = Instant::now();
-    let foreign = foreign::open(&args.foreign)?;
-    let pairs = pairs::read(file, &args.data)?;
-    let eyes = foreign.into_iter().fold(Eyes::open()?, Eyes::with);
+    let recognisers = files::add(Recognisers::embedded()?, &args.data.recogniser_files)?;
+    let detector = FaceDetector::new()?;
+    let pairs = pairs::read(&args.pairs, &args.data.data)?;
     let pictures: Vec<&PathBuf> = pairs
         .iter()
         .flat_map(|p| [&p.first, &p.second])
         .collect::<BTreeSet<_>>()
         .into_iter()
         .collect();
-    let bar = progress::bar(pictures.len(), "looking", output);
+    let bar = progress::bar(pictures.len(), "recognising", output);
     let one = |work: &mut Workspace, path: &&PathBuf| {
-        let done = embed(&eyes, path, work);
+        let done = embed(&detector, &recognisers, path, work);
         bar.inc(1);
         done
     };
@@ -65,7 +65,7 @@ pub fn run(args: &Evaluate, file: &Path, output: &Output) -> Result<ExitCode, Fa
             }
         }
     }
-    let recognisers = eyes.recognisers().iter().enumerate().map(|(r, recogniser)| {
+    let verified = recognisers.as_slice().iter().enumerate().map(|(r, recogniser)| {
         let distance = |pair: &Pair| {
             let faces = by_path.get(&pair.first).zip(by_path.get(&pair.second));
             faces.map_or(f32::INFINITY, |(a, b)| recogniser.distance(&a[r], &b[r]))
@@ -82,7 +82,7 @@ pub fn run(args: &Evaluate, file: &Path, output: &Output) -> Result<ExitCode, Fa
         pictures: pictures.len(),
         failed,
         undetected,
-        recognisers: recognisers.collect(),
+        recognisers: verified.collect(),
         seconds: start.elapsed().as_secs_f64(),
     };
     if output.json {
@@ -93,10 +93,15 @@ pub fn run(args: &Evaluate, file: &Path, output: &Output) -> Result<ExitCode, Fa
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn embed(eyes: &Eyes, path: &Path, work: &mut Workspace) -> anyhow::Result<Embeddings> {
+fn embed(
+    detector: &FaceDetector,
+    recognisers: &Recognisers,
+    path: &Path,
+    work: &mut Workspace,
+) -> anyhow::Result<Embeddings> {
     let photo = photo::read(path)?;
-    let face = eyes.central_face(&photo, work)?;
-    Ok(face.map(|face| eyes.embed(&photo, &face, work)).transpose()?)
+    let Some(face) = detector.central_face(&photo, work)? else { return Ok(None) };
+    Ok(Some(recognisers.reference(&photo, &face, work)?.embeddings().to_vec()))
 }
 
 fn describe(report: &Report) -> String {

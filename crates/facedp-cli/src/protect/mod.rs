@@ -1,6 +1,6 @@
 //! `facedp protect`: photos whose faces recognisers no longer match, or with noise on them.
 
-mod settings;
+mod engine;
 mod summary;
 
 use std::process::ExitCode;
@@ -9,76 +9,36 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::anyhow;
-use facedp_engine::batch::{self, Course, Job, Known, Mode, Outcome, Record, Run, Watch};
+use facedp_engine::batch::{
+    self, ExistingResults, Job, Mode, Outcome, Progress, Record, Run, RunOptions,
+};
 use facedp_engine::ledger::Total;
-use facedp_engine::{Error, Left, Verdict, files};
+use facedp_engine::{Error, SkippedFace, Verdict, files};
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
-use crate::args::{MethodName, Output, Protect, RunArgs};
+use crate::args::{Output, Protect, RunArgs};
 use crate::failure::{Failure, complain, say};
+use crate::remedy::explained;
 use crate::{progress, words};
 use summary::Tally;
 
 pub fn run(args: &Protect, output: &Output) -> Result<ExitCode, Failure> {
     let start = Instant::now();
-    let receipts =
-        args.write.receipt.then(|| files::beside(&args.output, ".receipts")).transpose()?;
-    let (found, failures) = files::collect(&args.paths, &args.output);
-    let format = args.write.format.format();
     let mode = args.run.mode();
-    let jobs = Job::list(found, &args.output, receipts.as_deref(), format, mode);
-    if jobs.len() > 1 && !args.look.boxes.is_empty() {
-        return Err(Failure::usage(anyhow!(
-            "--box is for one photo, but {} are named",
-            jobs.len()
-        )));
-    }
-    let engine = settings::engine(args)?;
-    let course = args.course();
-    let record = match course.run {
+    let (jobs, failures) = jobs(args, mode)?;
+    let engine = engine::engine(args)?;
+    let options = args.run_options();
+    let record = match options.run {
         Run::Dry => None,
         Run::Write => Some(Record::begin(&args.output, &jobs, &engine, mode)?),
     };
     let stop =
-        words::stop_on_signal("finishing the photos in hand; press Ctrl-C again to stop at once")?;
-
-    let what = if args.method == MethodName::Steered { "steering" } else { "adding noise" };
-    let bar = progress::bar(jobs.len(), what, output);
-    let tally = Mutex::new(Tally::default());
-    let told = Mutex::new(Ok(()));
-    let tell = |source: Option<&Job>, outcome: Result<Outcome, Error>| {
-        let mut complaints = complaint(source, &outcome);
-        if args.run.require_no_match {
-            complaints.extend(still_matching(source, &outcome));
-        }
-        complaints.into_iter().for_each(|text| bar.suspend(|| complain(text)));
-        if output.json {
-            let line = line(source, &outcome).map_or(Ok(()), |line| bar.suspend(|| say(line)));
-            let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-            if told.is_ok() {
-                *told = line;
-            }
-        }
-        let file = source.map(|job| job.target().display().to_string());
-        tally.lock().unwrap_or_else(PoisonError::into_inner).add(file, &outcome);
-        bar.inc(1);
-    };
-    for failure in failures {
-        tell(None, Err(failure));
-    }
-    let watch = Telling {
-        faces: |job: &Job, done: usize, of: usize| {
-            let name = job.source().file_name().unwrap_or_default().to_string_lossy();
-            bar.set_message(format!("{what}: {name}, {done} of {}", words::count(of, "face")));
-        },
-        done: |job: &Job, outcome| tell(Some(job), outcome),
-    };
-    batch::run(&engine, &jobs, course, &stop, &watch)?;
-    bar.finish_and_clear();
-
-    let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
-    told.into_inner().unwrap_or_else(PoisonError::into_inner)?;
-    let summary = tally.summary(&engine, course.run, start.elapsed());
+        words::stop_on_signal("finishing the photos in work; press Ctrl-C again to stop at once")?;
+    let console = Console::new(args, jobs.len(), output);
+    failures.into_iter().for_each(|failure| console.report(None, Err(failure)));
+    batch::run(&engine, &jobs, options, &stop, &console)?;
+    let summary = console.finish()?.summary(&engine, options.run, start.elapsed());
     let stopped = stop.load(Ordering::Relaxed) && summary.left() > 0;
     if !stopped && let Some(record) = record {
         record.finish();
@@ -95,7 +55,7 @@ pub fn run(args: &Protect, output: &Output) -> Result<ExitCode, Failure> {
             false => "interrupted",
         };
         complain(format_args!(
-            "{why}: {done} done, {left} to go; go on with the same command and --resume"
+            "{why}: {done} done, {left} to go; continue with the same command and --resume"
         ));
     }
     Ok(match summary {
@@ -106,23 +66,74 @@ pub fn run(args: &Protect, output: &Output) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Passes on what a batch tells.
-struct Telling<F, D> {
-    faces: F,
-    done: D,
+/// The photos to be treated, and what could not be taken.
+fn jobs(args: &Protect, mode: Mode) -> Result<(Vec<Job>, Vec<Error>), Failure> {
+    let receipts =
+        args.write.receipt.then(|| files::beside(&args.output, ".receipts")).transpose()?;
+    let (found, failures) = files::collect(&args.paths, &args.output);
+    let format = args.write.format.0;
+    let jobs = Job::list(found, &args.output, receipts.as_deref(), format, mode);
+    if jobs.len() > 1 && !args.faces.boxes.is_empty() {
+        let count = jobs.len();
+        return Err(Failure::usage(anyhow!("--box is for one photo, but {count} are named")));
+    }
+    Ok((jobs, failures))
 }
 
-impl<F, D> Watch for Telling<F, D>
-where
-    F: Fn(&Job, usize, usize) + Sync,
-    D: Fn(&Job, Result<Outcome, Error>) + Sync,
-{
+/// Shows a run as it goes on, and counts what became of photos.
+struct Console<'a> {
+    args: &'a Protect,
+    json: bool,
+    bar: ProgressBar,
+    tally: Mutex<Tally>,
+    /// The first failure to print a result.
+    printed: Mutex<anyhow::Result<()>>,
+}
+
+impl<'a> Console<'a> {
+    fn new(args: &'a Protect, photos: usize, output: &Output) -> Self {
+        let bar = progress::bar(photos, args.method.info().activity, output);
+        let (tally, printed) = (Mutex::default(), Mutex::new(Ok(())));
+        Self { args, json: output.json, bar, tally, printed }
+    }
+
+    fn report(&self, source: Option<&Job>, outcome: Result<Outcome, Error>) {
+        let mut complaints = complaint(source, &outcome);
+        if self.args.run.require_no_match {
+            complaints.extend(still_matching(source, &outcome));
+        }
+        complaints.into_iter().for_each(|text| self.bar.suspend(|| complain(text)));
+        if self.json
+            && let Some(line) = line(source, &outcome)
+        {
+            let printed = self.bar.suspend(|| say(line));
+            let mut first = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+            if first.is_ok() {
+                *first = printed;
+            }
+        }
+        let file = source.map(|job| job.target().display().to_string());
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner).add(file, &outcome);
+        self.bar.inc(1);
+    }
+
+    fn finish(self) -> anyhow::Result<Tally> {
+        self.bar.finish_and_clear();
+        self.printed.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+        Ok(self.tally.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Progress for Console<'_> {
     fn faces(&self, job: &Job, done: usize, of: usize) {
-        (self.faces)(job, done, of);
+        let activity = self.args.method.info().activity;
+        let name = job.source().file_name().unwrap_or_default().to_string_lossy();
+        let faces = words::count(of, "face");
+        self.bar.set_message(format!("{activity}: {name}, {done} of {faces}"));
     }
 
     fn done(&self, job: &Job, outcome: Result<Outcome, Error>) {
-        (self.done)(job, outcome);
+        self.report(Some(job), outcome);
     }
 }
 
@@ -137,13 +148,13 @@ impl RunArgs {
 }
 
 impl Protect {
-    fn course(&self) -> Course {
+    fn run_options(&self) -> RunOptions {
         // What an earlier run found out about its results is not kept: look again where it matters.
-        let noisy = self.method != MethodName::None;
-        let look = noisy && (self.run.require_no_match || self.write.copy_faceless);
-        Course {
+        let changes = self.method.info().randomness.is_some();
+        let look = changes && (self.run.require_no_match || self.write.copy_faceless);
+        RunOptions {
             run: if self.run.dry_run { Run::Dry } else { Run::Write },
-            existing: if look { Known::Checked } else { Known::Taken },
+            existing: if look { ExistingResults::Check } else { ExistingResults::Skip },
             workers: self.run.jobs.map_or(0, usize::from),
         }
     }
@@ -153,17 +164,17 @@ impl Protect {
 fn complaint(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Vec<String> {
     let name = job.map_or(String::new(), |job| format!("{}: ", job.source().display()));
     let text = match outcome {
-        Err(error @ Error::NoFace) => format!("not written: {name}{error}"),
+        Err(error @ Error::NoFace) => format!("not written: {name}{}", explained(error)),
         // The message names the file itself.
         Err(Error::Io { path, reason, what }) if job.is_some_and(|job| job.source() == path) => {
             format!("failed: {name}{what} it: {reason}")
         }
-        Err(error) => format!("failed: {name}{error}"),
+        Err(error) => format!("failed: {name}{}", explained(error)),
         Ok(Outcome::Copied(_)) => format!("no face found: {name}written unchanged"),
         Ok(Outcome::Written(result)) => {
-            let words = |left: &Left| {
-                let [x, y, ..] = left.spot.rect;
-                format!("left as it is: {name}face at {x:.0},{y:.0}: {}", left.reason)
+            let words = |skipped: &SkippedFace| {
+                let [x, y, ..] = skipped.face.rect;
+                format!("skipped: {name}face at {x:.0},{y:.0}: {}", skipped.reason)
             };
             let again = |total: &Total| {
                 let releases = total.releases;
@@ -178,7 +189,7 @@ fn complaint(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Vec<String>
                 format!("released before: {name}{releases} releases now, {cost}")
             };
             let again = result.total.as_ref().filter(|total| total.releases > 1).map(again);
-            return result.left.iter().map(words).chain(again).collect();
+            return result.skipped.iter().map(words).chain(again).collect();
         }
         Ok(Outcome::Existing(Some(compared))) if compared.faces.is_empty() => {
             format!("no face found: {name}its result is there from an earlier run")
@@ -218,8 +229,8 @@ fn line(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Option<Value> {
         Ok(Outcome::Copied(result)) => ("copied", json!(result)),
         Ok(Outcome::Planned(seen)) => ("planned", json!(seen)),
         Ok(Outcome::Existing(compared)) => ("existing", json!({ "compared": compared })),
-        Err(error @ Error::NoFace) => ("no-face", json!({ "error": error.to_string() })),
-        Err(error) => ("failed", json!({ "error": error.to_string() })),
+        Err(error @ Error::NoFace) => ("no-face", json!({ "error": explained(error) })),
+        Err(error) => ("failed", json!({ "error": explained(error) })),
     };
     let mut line = json!({
         "file": job.map(|job| job.source().to_string_lossy()),

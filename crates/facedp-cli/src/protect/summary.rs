@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use facedp::Claim;
 use facedp::metrics::psnr;
-use facedp::{Claim, Randomness};
+use facedp::noise::Randomness;
 use facedp_engine::batch::{Outcome, Run};
-use facedp_engine::{Engine, Error, FaceReport, Protected, Terms, Verdict};
+use facedp_engine::{Check, Engine, Error, FaceReport, Protected, Terms, Verdict};
 use facedp_eval::statistics::{average, median};
 use serde::Serialize;
 
@@ -28,7 +29,7 @@ pub struct Tally {
     stripped: BTreeMap<String, usize>,
     notes: BTreeMap<String, usize>,
     recognisers: Vec<Matches>,
-    left: usize,
+    skipped: usize,
     matching: Vec<Matching>,
     no_match: usize,
 }
@@ -89,8 +90,8 @@ pub struct Summary {
     recognisers: Vec<Matches>,
     /// Faces that no recogniser could look at.
     unchecked: usize,
-    /// Faces that were left as they are.
-    left_as_they_are: usize,
+    /// Faces that were too small for the method.
+    skipped: usize,
     /// Faces that no recogniser matches any more.
     no_match: usize,
     /// Faces that a recogniser still matches.
@@ -147,7 +148,7 @@ impl Tally {
 
     fn add_result(&mut self, file: &str, result: &Protected) {
         self.faces += result.faces.len();
-        self.left += result.left.len();
+        self.skipped += result.skipped.len();
         self.unchanged += usize::from(result.unchanged);
         result.stripped.iter().for_each(|name| *entry(&mut self.stripped, name) += 1);
         result.notes.iter().for_each(|note| *entry(&mut self.notes, note) += 1);
@@ -212,14 +213,14 @@ impl Tally {
             notes: self.notes,
             recognisers: self.recognisers,
             unchecked: self.unchecked,
-            left_as_they_are: self.left,
+            skipped: self.skipped,
             no_match: self.no_match,
             matching: self.matching,
             seconds: time.as_secs_f64(),
             claim: terms.as_ref().map_or(Claim::None, Terms::claim),
             randomness: terms.as_ref().map(Terms::randomness),
-            measured: engine.options().measure,
-            checked: engine.options().check,
+            measured: engine.request().measure,
+            checked: engine.request().check != Check::Off,
             dry: run == Run::Dry,
             disk_full: self.disk_full,
         }
@@ -249,13 +250,12 @@ impl Summary {
     /// Whether every photo had a face and was written, and no face was left as it is.
     pub fn all_well(&self) -> bool {
         let Counts { failed, no_face, copied, existing_faceless, .. } = self.counts;
-        failed + no_face + copied + existing_faceless + self.left_as_they_are == 0
-            && self.left() == 0
+        failed + no_face + copied + existing_faceless + self.skipped == 0 && self.left() == 0
     }
 
     /// Whether a recogniser still matches any face, or there is one that none could look at.
     pub fn still_match(&self) -> bool {
-        self.unchecked + self.left_as_they_are + self.matching.len() > 0
+        self.unchecked + self.skipped + self.matching.len() > 0
     }
 
     /// The summary for people. The last line says what may be claimed, if noise was added.
@@ -331,9 +331,9 @@ impl Summary {
 
     /// How much faces were changed.
     fn describe_faces(&self, add: &mut impl FnMut(&str, String)) {
-        if self.left_as_they_are > 0 {
-            let faces = count(self.left_as_they_are, "face");
-            add("too small", format!("{faces}, left as they are"));
+        if self.skipped > 0 {
+            let faces = count(self.skipped, "face");
+            add("too small", format!("{faces}, skipped"));
         }
         if self.epsilon.is_some() {
             let noise = decibels(self.psnr_mean_mse, "no noise drawn");

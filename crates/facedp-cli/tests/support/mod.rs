@@ -1,5 +1,5 @@
 //! Running the program and making small pictures for it.
-#![allow(missing_docs, dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,18 +16,33 @@ pub struct Outcome {
     pub stderr: String,
 }
 
-/// A configuration folder for all runs, so that nobody's own key is used or made.
-static CONFIGURATION: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
+/// A method that needs no face, takes milliseconds and changes what it is given.
+pub const NOISE: [&str; 2] = ["--method", "rdp-optimal"];
+/// The default method in half of its time.
+pub const QUICK: [&str; 2] = ["--steer-by", "dlib"];
 
-/// `facedp` in a folder, to be run. Where no method is named, `protect` adds the paper's noise: most
-/// tests are about photos, and steering takes seconds a face. `tests/steered.rs` names its method.
+/// Writes a key file, always the same for a `byte`: so is all that follows from it.
+pub fn write_key(path: &Path, byte: u8) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, format!("facedp-key-1:{}\n", format!("{byte:02x}").repeat(32))).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+}
+
+/// A configuration folder with a key, for all runs: nobody's own is used, and none is made.
+static CONFIGURATION: LazyLock<TempDir> = LazyLock::new(|| {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    write_key(&folder.path().join("facedp/key"), 7);
+    folder
+});
+
+/// `facedp` in a folder, to be run.
 pub fn command(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_facedp"));
     command.args(args).current_dir(folder);
-    let asks = |word: &str| args.iter().any(|arg| arg.starts_with(word));
-    if args.first() == Some(&"protect") && !asks("--method") && !asks("--help") {
-        command.args(["--method", "rdp-optimal"]);
-    }
     command.env("COLUMNS", "100").env("XDG_CONFIG_HOME", CONFIGURATION.path());
     command
 }
@@ -73,10 +88,12 @@ pub fn colour(width: u32, height: u32, variant: u32) -> RgbImage {
     })
 }
 
-/// A folder with pictures for all tests:
+/// A folder with pictures for all tests. Only `hopper.jpg` and `hopper.webp` show a face; others are for
+/// `--aligned`.
 ///
 /// ```text
-/// face.png  big.jpg  text.jpg  empty/  people/{Ada,Emmy,Grace,Lise}/N.png  one/Ada/N.png
+/// hopper.{jpg,webp}  face.png  big.jpg  text.jpg  empty/
+/// people/{Ada,Emmy,Grace,Lise}/N.png  one/Ada/N.png
 /// ```
 pub fn workshop() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -85,6 +102,8 @@ pub fn workshop() -> TempDir {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         path
     };
+    fs::copy(photo("base_420_q85.jpg"), at("hopper.jpg")).unwrap();
+    fs::copy(photo("lossy_q80.webp"), at("hopper.webp")).unwrap();
     grey(128, 0).save(at("face.png")).unwrap();
     colour(300, 200, 1).save(at("big.jpg")).unwrap();
     fs::write(at("text.jpg"), "this is no picture").unwrap();

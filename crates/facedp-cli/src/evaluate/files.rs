@@ -3,31 +3,34 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use facedp_engine::Recogniser;
+use facedp_engine::Recognisers;
 
 use crate::failure::Failure;
 
-/// Opens recognisers; all their names differ.
+/// Adds recognisers from files. Their names differ.
 #[cfg(feature = "onnx")]
-pub fn open(files: &[PathBuf]) -> Result<Vec<Recogniser>, Failure> {
-    let mut opened: Vec<Recogniser> = Vec::new();
+pub fn add(recognisers: Recognisers, files: &[PathBuf]) -> Result<Recognisers, Failure> {
+    let mut names: Vec<String> = Vec::new();
+    let mut all = recognisers;
     for file in files {
         let recogniser = facedp_onnx::open(file).map_err(anyhow::Error::from)?;
-        if opened.iter().any(|other| other.name() == recogniser.name()) {
-            let (file, name) = (file.display(), recogniser.name());
+        let name = recogniser.name().to_owned();
+        if names.contains(&name) {
             let problem = "another --recogniser has the name";
+            let file = file.display();
             return Err(Failure::usage(anyhow!("{file}: {problem} {name}: change it in the TOML")));
         }
-        opened.push(recogniser);
+        names.push(name);
+        all = all.with(recogniser);
     }
-    Ok(opened)
+    Ok(all)
 }
 
-/// Refuses them: this program cannot open any.
+/// Refuses files: this program cannot open any.
 #[cfg(not(feature = "onnx"))]
-pub fn open(files: &[PathBuf]) -> Result<Vec<Recogniser>, Failure> {
+pub fn add(recognisers: Recognisers, files: &[PathBuf]) -> Result<Recognisers, Failure> {
     match files.first() {
-        None => Ok(Vec::new()),
+        None => Ok(recognisers),
         Some(file) => Err(Failure::usage(anyhow!(
             "--recogniser {}: this program was built without ONNX: build it with `cargo build \
              --release --features onnx`",

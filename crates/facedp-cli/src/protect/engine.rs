@@ -1,0 +1,62 @@
+//! From the command line to an engine.
+
+use anyhow::anyhow;
+use facedp::noise::Randomness;
+use facedp_engine::ledger::Ledger;
+use facedp_engine::{Engine, Key, LedgerUse, Resources, Secret};
+
+use crate::args::Protect;
+use crate::failure::Failure;
+use crate::{key, model};
+
+pub fn engine(args: &Protect) -> Result<Engine, Failure> {
+    let info = args.method.info();
+    if info.randomness.is_none() {
+        for (given, option) in [
+            (args.run.require_no_match, "--require-no-match"),
+            (args.seed.is_some(), "--seed"),
+            (args.key.is_some(), "--key"),
+        ] {
+            if given {
+                let method = args.method;
+                let problem = anyhow!("{option} needs a method that changes faces, not {method}");
+                return Err(Failure::usage(problem));
+            }
+        }
+    }
+    let secret = secret(args, info.randomness)?;
+    let model = model::load(args.parameters.model.as_deref())?;
+    let ledger = match (&args.ledger, info.ledger) {
+        _ if args.run.dry_run => None,
+        (Some(_), LedgerUse::Never) => {
+            let problem = anyhow!("--ledger adds up budgets, and {} has none", args.method);
+            return Err(Failure::usage(problem));
+        }
+        (Some(path), _) => Some(path.clone()),
+        (None, LedgerUse::Always) if !args.no_ledger && args.seed.is_none() => {
+            Some(Ledger::default_path()?)
+        }
+        _ => None,
+    };
+    let certified_secret = secret.clone();
+    let resources = Resources {
+        model,
+        certified_secret,
+        ledger,
+        ..Resources::new(secret).map_err(Failure::from)?
+    };
+    Engine::new(args.request(), resources).map_err(Failure::of_request)
+}
+
+/// Where randomness comes from: a seed, a key file, or what the method draws from by default. The user's
+/// own key is made on first use.
+fn secret(args: &Protect, default: Option<Randomness>) -> Result<Secret, Failure> {
+    Ok(match (args.seed, &args.key, default) {
+        (Some(seed), ..) => Secret::Seed(seed),
+        (None, Some(path), _) => Secret::Key(Key::read(path)?),
+        // Nothing is drawn in a dry run, so no key has to be kept for it.
+        (None, None, Some(Randomness::Keyed)) if args.run.dry_run => Secret::Key(Key::generate()?),
+        (None, None, Some(Randomness::Keyed)) => key::load_default()?,
+        (None, None, _) => Secret::Fresh,
+    })
+}
