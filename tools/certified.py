@@ -50,7 +50,7 @@ def measured(program, work, lfw, people):
 def table(results):
     lines = []
     for row in results["rows"]:
-        method = row["certified"]
+        method = row["terms"]["method"]
         cells = [f"{method['epsilon']:g}", method["features"], f"{row['psnr']['value']:.2f}", f"{row['ssim']['value']:.3f}"]
         for recogniser, rule in RULES.items():
             judge = next(j for j in row["judges"] if j["recogniser"] == recogniser and j["rule"]["name"] == rule)

@@ -48,8 +48,10 @@ def bomb(width, height):
 
 class Server:
     def __init__(self, program, folder):
+        # A fixed key, so that results are the same every time.
         key = pathlib.Path(folder) / "key"
-        subprocess.run([program, "key", "new", key], check=True, stdout=subprocess.DEVNULL)
+        key.touch(mode=0o600)
+        key.write_text(f"facedp-key-1:{'07' * 32}\n")
         command = [program, "serve", "--no-open", "--json", "--no-ledger", "--key", key]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.port = int(json.loads(self.process.stdout.readline())["url"].split(":")[-1].strip("/"))
@@ -78,7 +80,6 @@ class Server:
             return f"{status} {answer.get('state') or answer.get('error', {}).get('code') or ''}".strip()
         except (ConnectionError, http.client.HTTPException) as error:
             return type(error).__name__
-
 
     def whole(self, settings):
         """Does what the page does: retries while the server is busy, waits, fetches, deletes."""
@@ -162,6 +163,9 @@ def main():
         measure("200 requests at once: detect", lambda: many(200, lambda _: server.said("POST", "/detect", form(PHOTO), KIND)))
         measure("200 at once: protect (rdp-optimal), until done", lambda: many(200, lambda _: server.whole(noise)))
         measure("200 at once: protect (steered), 64 accepted", lambda: many(200, lambda _: server.begun_and_stopped(steered)))
+        # The largest plans, no two of them alike.
+        distinct = lambda n: f'{{"method":"rdp","ranking":"amplitude","faces":[1],"boxes":[[{n},0,50,50]]}}'
+        measure("200 at once: protect (rdp by amplitude), all with different settings", lambda: many(200, lambda n: server.begun_and_stopped(distinct(n))))
         measure(f"30 photos of 30 megapixels ({len(large.getvalue()) / 1e6:.0f} MB) at once: detect",
                 lambda: many(30, lambda _: server.said("POST", "/detect", form(large.getvalue()), KIND)))
         measure("200 requests of random bytes", lambda: many(200, lambda n: server.said("POST", "/detect", form(bytes([n]) * 5000), KIND)))

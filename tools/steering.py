@@ -153,14 +153,14 @@ def attack(judge, name, kind="pair_fnr"):
 
 
 def way(row):
-    steering = row["steering"]
+    steering = row["terms"]["method"]
     by = f", by {' and '.join(steering['recognisers'])}" if steering["recognisers"] else ""
     return f"{steering['goal']}{by}, {steering['min_psnr']:g} dB"
 
 
 def quality(row):
-    return (f"PSNR {row['psnr']['value']:.2f} dB (min {row['psnr_least']:.2f}; in dlib's crop "
-            f"{row['psnr_tight']['value']:.2f}), SSIM {row['ssim']['value']:.4f}, {row['steps']:.1f} steps")
+    return (f"PSNR {row['psnr']['value']:.2f} dB (min {row['psnr_min']:.2f}; in dlib's crop "
+            f"{row['psnr_crop']['value']:.2f}), SSIM {row['ssim']['value']:.4f}, {row['steps']:.1f} steps")
 
 
 def holds(row):
@@ -209,9 +209,9 @@ def write(found, variants, sizes, seconds):
     if "floors" in found:
         rows = found["floors"]["rows"]
         good = [row for row in rows if holds(row)]
-        best = max(good, key=lambda row: row["steering"]["min_psnr"]) if good else None
+        best = max(good, key=lambda row: row["terms"]["method"]["min_psnr"]) if good else None
         words = "No floor in this table" if best is None else (
-            f"A floor of {best['steering']['min_psnr']:g} dB (mean PSNR {best['psnr']['value']:.2f} dB, SSIM "
+            f"A floor of {best['terms']['method']['min_psnr']:g} dB (mean PSNR {best['psnr']['value']:.2f} dB, SSIM "
             f"{best['ssim']['value']:.4f}) is the highest that")
         text.append(f"## Higher floors\n\n{words} keeps the pair FNR at or above {MIN_FNR['dlib']} for dlib and {MIN_FNR['sface']} for SFace (with another photo, after "
                     f"JPEG 75, half size and back). The default stays at 36 dB for the sake of unknown recognisers.\n\n"
@@ -222,11 +222,11 @@ def write(found, variants, sizes, seconds):
                     f"\n\n{verdicts(held)}\n")
     goals = [found[key]["rows"][0] for key in ("away", "both", "draw") if key in found]
     if goals:
-        lines = [[row["steering"]["goal"], name(j), rate(attack(j, "none")), rate(j["gallery"]["pair_fnr"]),
+        lines = [[row["terms"]["method"]["goal"], name(j), rate(attack(j, "none")), rate(j["gallery"]["pair_fnr"]),
                   rate(j["gallery"]["rank_1"]), rate(j["gallery"]["clean_rank_1"])] for row in goals for j in judges(row)]
         header = ["goal", "recogniser", "steered against untouched", "steered against steered", "rank 1 among steered",
                   "rank 1 untouched"]
-        qualities = "; ".join(f"{row['steering']['goal']}: {quality(row)}" for row in goals)
+        qualities = "; ".join(f"{row['terms']['method']['goal']}: {quality(row)}" for row in goals)
         text.append(f"## Goals, and linking steered photos\n\nBoth photos of {goals[0]['people']} people are steered, each "
                     f"towards its own draw. `{commands['both']}` (and `away`, `draw`). {qualities}.\n\n{table(header, lines)}\n")
     attacked = [(data, found[key]["rows"][0]) for data, key in (("LFW", "both"), ("PubFig83", "pub")) if key in found]
