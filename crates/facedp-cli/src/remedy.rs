@@ -15,7 +15,7 @@ pub fn explained(error: &Error) -> String {
 
 /// The fact and the remedy of whatever error a chain ends in.
 pub fn explained_chain(error: &anyhow::Error) -> String {
-    with(&format_args!("{error:#}"), error.chain().find_map(|cause| remedy_of_any(cause)))
+    with(&format_args!("{error:#}"), error.chain().find_map(remedy_of_any))
 }
 
 fn with(fact: &impl Display, remedy: Option<String>) -> String {
