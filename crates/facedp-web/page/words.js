@@ -53,8 +53,8 @@ export function summary({ faces, skipped = [] }, advice) {
   const misled = checked.length - still.length - degraded.length;
   const good = faces.length > 0 && misled === faces.length && skipped.length === 0;
   if (misled === faces.length && misled > 0) {
-    const which = misled === 1 ? "The changed face" : misled === 2 ? "Both changed faces" : `All ${misled} changed faces`;
-    sentences.push(`${which} no longer ${misled === 1 ? "matches" : "match"} the original for the recognisers in this program. Others may still match.`);
+    const which = misled === 1 ? "the changed face" : `any of the ${misled} changed faces`;
+    sentences.push(`The recognisers in this program no longer match ${which} with the original. Others may still match.`);
   }
   if (still.length) some(still.length, "still matches the original", "still match the original");
   if (degraded.length) {

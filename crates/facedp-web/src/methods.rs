@@ -69,7 +69,7 @@ pub(crate) fn words(method: MethodName) -> Option<Words> {
             gives: "Changes each face slightly until the recognisers in this program no longer match it, \
                     and tells you whether that worked.",
             missing: "There is no guarantee: other recognisers may still match the face, and people will \
-                      still know it.",
+                      still recognise it.",
             advice: "Choose the faces again, and allow more change (High).",
             claim: Claim::None,
         }),
