@@ -12,7 +12,7 @@
 //!     jobs      photos that are treated, watched, fetched and deleted
 //! ```
 //!
-//! Dependencies run one way: `api` knows [`App`](app::App), which is only data; nothing that `App` holds
+//! Dependencies run one way: `api` knows `App`, which is only data; nothing that `App` holds
 //! knows it. No photo, result or receipt touches the disk, and nothing leaves the machine.
 
 mod api;
