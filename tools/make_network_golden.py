@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Writes the golden files that crates/facedp-nets/tests/golden.rs compares with.
+"""Writes the golden files that crates/facedp-nets/tests/networks.rs compares with.
 
 Inputs are two portraits in the public domain (Grace Hopper, U.S. Navy, from Matplotlib; Eileen
 Collins, NASA, from scikit-image), stored as PNG. Outputs come from dlib, ONNX Runtime and OpenCV with
 the original weights, in single precision: ours are rounded to half precision.
 
     pip install -r tools/requirements.txt -r tools/requirements-networks.txt
-    python tools/make_network_golden.py            # write the files
-    python tools/make_network_golden.py --check    # compare with the files, exit 1 on a difference
+    python tools/make_network_golden.py MODELS            # write the files
+    python tools/make_network_golden.py MODELS --check    # compare with the files, exit 1 on a difference
+
+MODELS is the folder of ONNX files that tools/convert_networks.py takes.
 """
 
 import argparse
@@ -27,7 +29,7 @@ import onnxruntime
 import skimage.data
 from PIL import Image
 
-from convert_networks import SOURCES, fetch
+from convert_networks import DEVIATIONS, GIVEN, SOURCES, fetch
 from golden_text import text
 
 FOLDER = Path(__file__).resolve().parent.parent / "crates" / "facedp-nets" / "tests" / "golden"
@@ -41,13 +43,17 @@ LANDMARKS = {
     "hopper": [(227.1, 193.3), (307.8, 195.4), (266.5, 240.0), (228.5, 267.9), (302.2, 269.6)],
     "astronaut": [(200.1, 101.8), (247.1, 102.6), (220.4, 124.5), (198.6, 142.8), (239.7, 143.6)],
 }
+ARCFACE = [
+    (38.2946, 51.6963), (73.5318, 51.5014), (56.0252, 71.7366),
+    (41.5493, 92.3655), (70.7299, 92.2041),
+]
 TEMPLATES = {
     "dlib": (150, [(47.2, 45.3), (102.8, 45.6), (74.6, 77.5), (52.1, 102.1), (99.2, 102.2)]),
-    "sface": (112, [
-        (38.2946, 51.6963), (73.5318, 51.5014), (56.0252, 71.7366),
-        (41.5493, 92.3655), (70.7299, 92.2041),
-    ]),
+    "sface": (112, ARCFACE),
+    "intel": (128, [(x * 128 / 112, y * 128 / 112) for x, y in ARCFACE]),
 }
+# Networks that see the chips of another one.
+CHIPS = {"mobilefacenet": "sface", "facexzoo": "sface"}
 SCORE, NMS, TOP = 0.7, 0.3, 5000
 
 
@@ -91,7 +97,8 @@ def pictures():
 
 
 def of(network, inputs):
-    return {n: np.array(p) for n, p in inputs.items() if n.startswith(f"{network}_")}
+    prefix = f"{CHIPS.get(network, network)}_"
+    return {n: np.array(p) for n, p in inputs.items() if n.startswith(prefix)}
 
 
 def runtime(model):
@@ -122,6 +129,34 @@ def sface_cases(path, inputs):
         for name, picture in inputs.items()
     ]
     return ["onnxruntime"], cases
+
+
+# What the ONNX files of these networks take, from planes of red, green and blue.
+PREPARE = {
+    "intel": lambda rgb: rgb[:, ::-1],
+    "mobilefacenet": lambda rgb: (
+        (rgb / 255 - np.reshape([0.485, 0.456, 0.406], (3, 1, 1))) / DEVIATIONS[:, None, None]
+    ),
+    "facexzoo": lambda rgb: (rgb[:, ::-1] - 127.5) / 128,
+}
+
+
+def embedding(network, name, picture):
+    """What a network of PREPARE gives a chip."""
+    values = PREPARE[name](blob(picture).astype(float))
+    values = np.ascontiguousarray(values, np.float32)
+    return network.run(None, {network.get_inputs()[0].name: values})[0][0]
+
+
+def given_cases(name):
+    def cases(path, inputs):
+        network = runtime(path.read_bytes())
+        return ["onnxruntime"], [
+            {"picture": picture, "descriptor": embedding(network, name, pixels)}
+            for picture, pixels in inputs.items()
+        ]
+
+    return cases
 
 
 def padded(picture):
@@ -181,19 +216,20 @@ def yunet_cases(path, inputs):
     return ["opencv-python-headless", "onnxruntime"], cases
 
 
-def contents(inputs):
+def contents(inputs, models):
     cv2.setNumThreads(1)
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_ERROR)
     makers = {"dlib": dlib_cases, "sface": sface_cases, "yunet": yunet_cases}
+    makers |= {name: given_cases(name) for name in PREPARE}
     with tempfile.TemporaryDirectory() as folder:
-        paths = fetch(folder)
+        paths = fetch(folder, models)
         for network, make in makers.items():
             libraries, cases = make(paths[network], of(network, inputs))
             made_by = {
                 "script": "tools/make_network_golden.py",
                 "python": platform.python_version(),
                 "libraries": {name: version(name) for name in libraries},
-                "weights": SOURCES[network].sha256,
+                "weights": (SOURCES | GIVEN)[network].sha256,
             }
             yield f"{network}.json", {"made_by": made_by, "cases": cases}
 
@@ -232,6 +268,7 @@ def stored(folder, inputs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("models", type=Path, help="folder of the ONNX files in assets/networks.md")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder of the files")
     options = parser.parse_args()
@@ -245,7 +282,7 @@ def main():
         for name, picture in inputs.items():
             picture.save(options.out / name, optimize=True)
             print(f"{name}: {(options.out / name).stat().st_size} bytes")
-    for name, value in contents(inputs):
+    for name, value in contents(inputs, options.models):
         path, value = options.out / name, plain(value)
         if options.check:
             old = json.loads(path.read_text(encoding="utf-8"))

@@ -109,7 +109,8 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
 /// Statistics of embeddings, from the first picture of each person.
 fn prior(args: &Train, people: &[Person], output: &Output) -> Result<ExitCode, Failure> {
     files::require_writable(&args.output)?;
-    let (detector, recognisers) = (FaceDetector::new()?, Recognisers::embedded()?);
+    let known = ["dlib", "sface"].map(str::to_owned);
+    let (detector, recognisers) = (FaceDetector::new()?, Recognisers::embedded()?.keep(&known));
     let bar = progress::bar(people.len(), "looking", output);
     let look = |work: &mut Workspace, person: &Person| {
         let path = &person.pictures[0];

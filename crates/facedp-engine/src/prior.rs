@@ -137,7 +137,7 @@ impl Prior {
     /// prior, given noisy `own` embeddings of the face.
     ///
     /// `own` is clipped to the public box and gets Laplace noise of budget `epsilon`; the draw depends on
-    /// nothing else. With a small budget it is almost independent of `own`; with a huge one it is close.
+    /// nothing else. Recognisers that the prior does not know get no numbers. With a small budget it is almost independent of `own`; with a huge one it is close.
     pub(crate) fn draw(
         &self,
         names: &[&str],
@@ -179,7 +179,7 @@ impl Prior {
             drawn.iter_mut().zip(direction).for_each(|(v, d)| *v += along * f64::from(*d));
         }
         let part = |name: &&str| {
-            let position = ORDER.iter().position(|n| n == name).unwrap_or(0);
+            let Some(position) = ORDER.iter().position(|n| n == name) else { return Vec::new() };
             drawn[position * LENGTH..(position + 1) * LENGTH].iter().map(|v| *v as f32).collect()
         };
         names.iter().map(part).collect()

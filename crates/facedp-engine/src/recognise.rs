@@ -8,8 +8,14 @@ use crate::error::{Error, Result};
 use crate::patch::bounds;
 use crate::photo::{Limits, Photo, Region, encode_jpeg};
 
-#[cfg(not(any(feature = "dlib", feature = "sface")))]
-compile_error!("a recogniser is needed: --features dlib or --features sface");
+#[cfg(not(any(
+    feature = "dlib",
+    feature = "sface",
+    feature = "intel",
+    feature = "mobilefacenet",
+    feature = "facexzoo"
+)))]
+compile_error!("a recogniser is needed, such as --features dlib");
 
 /// A set of recognisers. Each thread uses its own [`Workspace`].
 pub struct Recognisers(Vec<Recogniser>);
@@ -71,6 +77,12 @@ impl Recognisers {
             Recogniser::dlib(),
             #[cfg(feature = "sface")]
             Recogniser::sface(),
+            #[cfg(feature = "intel")]
+            Recogniser::intel(),
+            #[cfg(feature = "mobilefacenet")]
+            Recogniser::mobilefacenet(),
+            #[cfg(feature = "facexzoo")]
+            Recogniser::facexzoo(),
         ];
         Ok(Self(recognisers.into_iter().collect::<Result<_, _>>()?))
     }

@@ -47,7 +47,14 @@ fn main() {
     let mut times = Map::new();
     let mut work = Workspace::default();
     let noise = |n: usize| (0..n as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8);
-    for recogniser in [Recogniser::dlib().unwrap(), Recogniser::sface().unwrap()] {
+    let recognisers = [
+        Recogniser::dlib(),
+        Recogniser::sface(),
+        Recogniser::intel(),
+        Recogniser::mobilefacenet(),
+        Recogniser::facexzoo(),
+    ];
+    for recogniser in recognisers.map(Result::unwrap) {
         let side = recogniser.side();
         let chip = Chip::new(side, noise(3 * side * side).map(f32::from).collect()).unwrap();
         let forward = median_ms(|| drop(black_box(recogniser.embed(&chip, &mut work))));

@@ -1,11 +1,15 @@
-//! Face detection and recognition in pure Rust: a detector and two recognisers on a small network
+//! Face detection and recognition in pure Rust: a detector and five recognisers on a small network
 //! engine, which also computes gradients with respect to the picture. Weights are embedded; nothing is
 //! downloaded.
 
+mod built_in;
 #[cfg(feature = "yunet")]
 mod detector;
 // Some operations occur in one network only.
-#[cfg_attr(not(all(feature = "dlib", feature = "sface", feature = "yunet")), allow(dead_code))]
+#[cfg_attr(
+    not(all(feature = "dlib", feature = "intel", feature = "mobilefacenet", feature = "yunet")),
+    allow(dead_code)
+)]
 mod engine;
 mod error;
 mod networks;

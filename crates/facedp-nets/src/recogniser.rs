@@ -19,8 +19,6 @@ pub struct Recogniser {
 }
 
 enum Body {
-    // Never constructed in a program without built-in recognisers.
-    #[cfg_attr(not(any(feature = "dlib", feature = "sface")), allow(dead_code))]
     Own(Network),
     Foreign {
         network: Box<dyn Embed>,
@@ -51,42 +49,10 @@ where
 }
 
 impl Recogniser {
-    /// dlib's ResNet v1 (the network of `face_recognition`): Euclidean distance, match up to 0.6.
-    #[cfg(feature = "dlib")]
-    pub fn dlib() -> Result<Self> {
-        let rule = Rule {
-            name: "dlib".to_owned(),
-            side: 150,
-            template: [[47.2, 45.3], [102.8, 45.6], [74.6, 77.5], [52.1, 102.1], [99.2, 102.2]],
-            mean: [122.782, 117.001, 104.298],
-            factor: 1.0 / 256.0,
-            channels: crate::rule::Channels::Rgb,
-            metric: Metric::Euclidean,
-            threshold: 0.6,
-        };
-        Ok(Self { rule, body: Body::Own(crate::networks::dlib::network()?) })
-    }
-
-    /// SFace: cosine distance, match from a cosine of 0.363.
-    #[cfg(feature = "sface")]
-    pub fn sface() -> Result<Self> {
-        let rule = Rule {
-            name: "sface".to_owned(),
-            side: 112,
-            template: [
-                [38.2946, 51.6963],
-                [73.5318, 51.5014],
-                [56.0252, 71.7366],
-                [41.5493, 92.3655],
-                [70.7299, 92.2041],
-            ],
-            mean: [127.5; 3],
-            factor: 1.0 / 128.0,
-            channels: crate::rule::Channels::Rgb,
-            metric: Metric::Cosine,
-            threshold: 1.0 - 0.363,
-        };
-        Ok(Self { rule, body: Body::Own(crate::networks::sface::network()?) })
+    // Unused in a program without built-in recognisers.
+    #[allow(dead_code)]
+    pub(crate) fn own(rule: Rule, network: Network) -> Self {
+        Self { rule, body: Body::Own(network) }
     }
 
     /// A recogniser with a foreign network. It is run once, to reject a network that does not fit.
@@ -164,7 +130,7 @@ impl Recogniser {
             return Err(Error::GradientSize { expected, found });
         }
         let gradient = network.backward(work, 0, &upstream);
-        Ok((embedding, gradient.iter().map(|g| g * self.rule.factor).collect()))
+        Ok((embedding, self.rule.gradient(gradient)))
     }
 
     fn forward(&self, network: &Network, chip: &Chip, work: &mut Workspace) -> Result<()> {
@@ -186,7 +152,7 @@ impl Recogniser {
     }
 
     /// The gradient of `-distance(a, b)` with respect to `a`: the direction in which `a` approaches `b`
-    /// fastest.
+    /// fastest. Zeros where cosines are compared and one of the two has no direction.
     pub fn pull(&self, a: &[f32], b: &[f32]) -> Vec<f32> {
         let dot = |a: &[f32], b: &[f32]| -> f32 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
         match self.rule.metric {

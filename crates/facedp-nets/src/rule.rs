@@ -38,6 +38,16 @@ pub enum Channels {
     Bgr,
 }
 
+impl Channels {
+    /// The colour of each plane: 0 is red, 1 green, 2 blue.
+    fn order(self) -> [usize; 3] {
+        match self {
+            Channels::Rgb => [0, 1, 2],
+            Channels::Bgr => [2, 1, 0],
+        }
+    }
+}
+
 /// The distance between two embeddings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -53,7 +63,7 @@ const MAX_NAME: usize = 32;
 /// Lengths of embeddings, besides 0, whose fourth power fits single precision.
 const LENGTHS: RangeInclusive<f32> = 1e-9..=1e9;
 /// The names of the built-in recognisers.
-const RESERVED: [&str; 2] = ["dlib", "sface"];
+const RESERVED: [&str; 5] = ["dlib", "facexzoo", "intel", "mobilefacenet", "sface"];
 
 impl Rule {
     /// Checks every value.
@@ -134,14 +144,18 @@ impl Rule {
     /// Writes a chip as the input of a network, plane by plane.
     pub(crate) fn fill(&self, chip: &Chip, input: &mut [f32]) {
         let plane = self.side * self.side;
-        let order = match self.channels {
-            Channels::Rgb => [0, 1, 2],
-            Channels::Bgr => [2, 1, 0],
-        };
-        for (to, colour) in input.chunks_exact_mut(plane).zip(order) {
+        for (to, colour) in input.chunks_exact_mut(plane).zip(self.channels.order()) {
             let (from, mean) = (&chip.values()[colour * plane..][..plane], self.mean[colour]);
             to.iter_mut().zip(from).for_each(|(t, f)| *t = (f - mean) * self.factor);
         }
+    }
+
+    /// The gradient with respect to a chip, from that with respect to the input of a network.
+    pub(crate) fn gradient(&self, input: &[f32]) -> Vec<f32> {
+        let plane = self.side * self.side;
+        // The order is its own inverse.
+        let planes = self.channels.order().into_iter().map(|n| &input[n * plane..][..plane]);
+        planes.flatten().map(|g| g * self.factor).collect()
     }
 
     /// The embedding that a foreign network gives a chip.

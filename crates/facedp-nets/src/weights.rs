@@ -46,7 +46,7 @@ impl<'b> Weights<'b> {
     }
 
     /// A matrix without a bias from `NAME.weight`, as a 1x1 convolution.
-    #[cfg(feature = "dlib")]
+    #[cfg(any(feature = "dlib", feature = "intel"))]
     pub(crate) fn matrix(&self, name: &str, inputs: usize) -> Result<Op> {
         let weights = self.get(&format!("{name}.weight"))?;
         let bias = vec![0.0; weights.len() / inputs];
@@ -59,6 +59,12 @@ impl<'b> Weights<'b> {
         let (weights, bias) = self.pair(name)?;
         let conv = Depthwise::new(window, weights, bias);
         conv.map(Op::Depthwise).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
+    }
+
+    /// A PReLU from `NAME.slope`.
+    #[cfg(any(feature = "sface", feature = "facexzoo", feature = "intel"))]
+    pub(crate) fn prelu(&self, name: &str) -> Result<Op> {
+        Ok(Op::Prelu(self.get(&format!("{name}.slope"))?))
     }
 
     fn pair(&self, name: &str) -> Result<(Vec<f32>, Vec<f32>)> {

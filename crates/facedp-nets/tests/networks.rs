@@ -52,20 +52,29 @@ fn dlib_embeddings_are_those_of_dlib() {
     assert!(!recogniser.matches(distance), "two people at {distance}");
 }
 
+/// The recognisers that compare by cosine.
+fn by_cosine() -> [Recogniser; 4] {
+    [Recogniser::sface(), Recogniser::intel(), Recogniser::mobilefacenet(), Recogniser::facexzoo()]
+        .map(Result::unwrap)
+}
+
 #[test]
-fn sface_embeddings_are_those_of_onnxruntime() {
-    let recogniser = Recogniser::sface().unwrap();
+fn embeddings_are_those_of_onnxruntime() {
     let mut work = Workspace::default();
-    let Descriptors { cases } = serde_json::from_str(&golden("sface.json")).unwrap();
-    assert_eq!(cases.len(), 2);
-    for case in &cases {
-        let found = recogniser.embed(&chip(&case.picture), &mut work).unwrap();
-        let distance = recogniser.distance(&found, &case.descriptor);
-        println!("{}: 1 - cosine {distance:.1e}", case.picture);
-        assert!(distance <= 1e-4, "{}: {distance}", case.picture);
+    for recogniser in by_cosine() {
+        let name = recogniser.name();
+        let Descriptors { cases } = serde_json::from_str(&golden(&format!("{name}.json"))).unwrap();
+        assert_eq!(cases.len(), 2);
+        for case in &cases {
+            let found = recogniser.embed(&chip(&case.picture), &mut work).unwrap();
+            let distance = recogniser.distance(&found, &case.descriptor);
+            println!("{name}, {}: 1 - cosine {distance:.1e}", case.picture);
+            assert_eq!(found.len(), case.descriptor.len());
+            assert!(distance <= 1e-4, "{name}, {}: {distance}", case.picture);
+        }
+        let distance = recogniser.distance(&cases[0].descriptor, &cases[1].descriptor);
+        assert!(!recogniser.matches(distance), "{name}: two people at {distance}");
     }
-    let distance = recogniser.distance(&cases[0].descriptor, &cases[1].descriptor);
-    assert!(!recogniser.matches(distance), "two people at {distance}");
 }
 
 #[derive(Deserialize)]
@@ -125,10 +134,12 @@ fn detections_are_those_of_opencv() {
 /// more kinks (relu, max): slopes differ by 8 % at 0.5, and by well under 1 % at 0.02.
 #[test]
 fn gradients_equal_finite_differences() {
-    for (recogniser, name) in [
-        (Recogniser::dlib().unwrap(), "dlib_hopper.png"),
-        (Recogniser::sface().unwrap(), "sface_hopper.png"),
-    ] {
+    for recogniser in by_cosine().into_iter().chain([Recogniser::dlib().unwrap()]) {
+        let name = match recogniser.side() {
+            150 => "dlib_hopper.png",
+            128 => "intel_hopper.png",
+            _ => "sface_hopper.png",
+        };
         let mut work = Workspace::default();
         let start = chip(name);
         // Both steps must stay between 0 and 255.

@@ -86,10 +86,11 @@ pub(crate) enum Op {
     Depthwise(Depthwise),
     /// `max(x, 0)`.
     Relu,
+    /// `min(max(x, 0), 6)`.
+    Relu6,
     /// `x` where positive, else `x` times the channel's slope.
     Prelu(Vec<f32>),
-    /// `1 / (1 + e^-x)`. No embedded network has one, but tests of gradients need a smooth function.
-    #[cfg_attr(not(test), allow(dead_code))]
+    /// `1 / (1 + e^-x)`.
     Sigmoid,
     Pool(Pool),
     /// The mean of each channel.
@@ -99,12 +100,14 @@ pub(crate) enum Op {
     /// The sum of two nodes. The smaller one is padded with zeros at the end of each dimension, as in
     /// dlib.
     Add,
+    /// Each channel of the first node times the one value that the second node has for it.
+    Scale,
 }
 
 #[derive(Debug, Clone)]
 struct Node {
     op: Op,
-    /// Earlier nodes; the second only for `Add`.
+    /// Earlier nodes; the second only for `Add` and `Scale`.
     inputs: [usize; 2],
 }
 
@@ -146,6 +149,11 @@ impl Builder {
         self.push(Op::Add, [a.0, b.0])
     }
 
+    /// Each channel of a node times its value in `factors`, which has as many channels of one value.
+    pub(crate) fn scale(&mut self, x: NodeId, factors: NodeId) -> NodeId {
+        self.push(Op::Scale, [x.0, factors.0])
+    }
+
     fn push(&mut self, op: Op, inputs: [usize; 2]) -> NodeId {
         self.nodes.push(Node { op, inputs });
         NodeId(self.nodes.len() - 1)
@@ -157,10 +165,15 @@ impl Builder {
 }
 
 impl Op {
+    /// The number of nodes that it is computed from.
+    fn arity(&self) -> usize {
+        if matches!(self, Op::Add | Op::Scale) { 2 } else { 1 }
+    }
+
     /// The shape of the result.
     fn shape(&self, a: Shape, b: Shape) -> Shape {
         match self {
-            Op::Input | Op::Relu | Op::Prelu(_) | Op::Sigmoid => a,
+            Op::Input | Op::Relu | Op::Relu6 | Op::Prelu(_) | Op::Sigmoid | Op::Scale => a,
             Op::Conv(conv) => conv.shape(a),
             Op::Depthwise(conv) => conv.window().shape(a),
             Op::Pool(pool) => pool.window().shape(a),

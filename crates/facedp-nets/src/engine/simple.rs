@@ -23,6 +23,19 @@ pub(super) fn relu_backward(output: &[f32], upstream: &[f32], gradient: &mut [f3
 }
 
 #[inline(always)]
+pub(super) fn relu6(input: &[f32], output: &mut [f32]) {
+    output.iter_mut().zip(input).for_each(|(o, i)| *o = i.clamp(0.0, 6.0));
+}
+
+/// Where the result lies strictly between the bounds, it equals the input.
+#[inline(always)]
+pub(super) fn relu6_backward(output: &[f32], upstream: &[f32], gradient: &mut [f32]) {
+    for ((g, u), o) in gradient.iter_mut().zip(upstream).zip(output) {
+        *g += u * is_positive(*o) * is_positive(6.0 - o);
+    }
+}
+
+#[inline(always)]
 pub(super) fn prelu(input: &[f32], shape: Shape, slopes: &[f32], output: &mut [f32]) {
     let channels = output.chunks_exact_mut(shape.area()).zip(input.chunks_exact(shape.area()));
     for ((output, input), slope) in channels.zip(slopes) {
@@ -71,6 +84,45 @@ pub(super) fn global_average(input: &[f32], shape: Shape, output: &mut [f32]) {
 pub(super) fn global_average_backward(shape: Shape, upstream: &[f32], gradient: &mut [f32]) {
     for (channel, u) in gradient.chunks_exact_mut(shape.area()).zip(upstream) {
         channel.iter_mut().for_each(|g| *g += u / shape.area() as f32);
+    }
+}
+
+/// Multiplies each channel by its factor.
+#[inline(always)]
+pub(super) fn scale(input: &[f32], shape: Shape, factors: &[f32], output: &mut [f32]) {
+    let area = shape.area();
+    let channels = output.chunks_exact_mut(area).zip(input.chunks_exact(area)).zip(factors);
+    for ((output, input), factor) in channels {
+        output.iter_mut().zip(input).for_each(|(o, i)| *o = i * factor);
+    }
+}
+
+/// The gradient with respect to what is multiplied.
+#[inline(always)]
+pub(super) fn scale_backward(
+    shape: Shape,
+    factors: &[f32],
+    upstream: &[f32],
+    gradient: &mut [f32],
+) {
+    let area = shape.area();
+    let channels = gradient.chunks_exact_mut(area).zip(upstream.chunks_exact(area)).zip(factors);
+    for ((gradient, upstream), factor) in channels {
+        gradient.iter_mut().zip(upstream).for_each(|(g, u)| *g += u * factor);
+    }
+}
+
+/// The gradient with respect to the factors.
+#[inline(always)]
+pub(super) fn factors_backward(
+    input: &[f32],
+    shape: Shape,
+    upstream: &[f32],
+    gradient: &mut [f32],
+) {
+    let channels = input.chunks_exact(shape.area()).zip(upstream.chunks_exact(shape.area()));
+    for (g, (input, upstream)) in gradient.iter_mut().zip(channels) {
+        *g += input.iter().zip(upstream).map(|(i, u)| i * u).sum::<f32>();
     }
 }
 

@@ -39,6 +39,7 @@ impl NullaryFnOnce for Forward<'_> {
             Op::Conv(conv) => conv.forward(x, from, output, scratch),
             Op::Depthwise(conv) => conv.forward(x, from, output, scratch),
             Op::Relu => simple::relu(x, output),
+            Op::Relu6 => simple::relu6(x, output),
             Op::Prelu(slopes) => simple::prelu(x, from, slopes, output),
             Op::Sigmoid => simple::sigmoid(x, output),
             Op::Pool(pool) => pool.forward(x, from, output),
@@ -49,14 +50,17 @@ impl NullaryFnOnce for Forward<'_> {
                 simple::add_to_corner(x, from, output, shape);
                 simple::add_to_corner(b.values, b.shape, output, shape);
             }
+            Op::Scale => simple::scale(x, from, b.values, output),
         }
     }
 }
 
-/// Adds the gradient of a node's input, given that of the node.
+/// Adds the gradient of one of a node's inputs, given that of the node.
 pub(super) struct Backward<'a> {
     pub op: &'a Op,
-    pub input: Input<'a>,
+    pub inputs: [Input<'a>; 2],
+    /// Which input: 0 or 1.
+    pub position: usize,
     pub output: Input<'a>,
     pub upstream: &'a [f32],
     pub gradient: &'a mut [f32],
@@ -74,19 +78,25 @@ impl NullaryFnOnce for Backward<'_> {
 
     #[inline(always)]
     fn call(self) {
-        let Self { op, input, output, upstream: up, gradient, scratch } = self;
-        let (x, from, y) = (input.values, input.shape, output.values);
+        let Self { op, inputs, position, output, upstream: up, gradient, scratch } = self;
+        let Input { values: x, shape: from } = inputs[position];
+        let y = output.values;
         match op {
             Op::Input => {}
             Op::Conv(conv) => conv.backward(up, from, gradient, scratch),
             Op::Depthwise(conv) => conv.backward(up, from, gradient, scratch),
             Op::Relu => simple::relu_backward(y, up, gradient),
+            Op::Relu6 => simple::relu6_backward(y, up, gradient),
             Op::Prelu(slopes) => simple::prelu_backward(x, from, slopes, up, gradient),
             Op::Sigmoid => simple::sigmoid_backward(y, up, gradient),
             Op::Pool(pool) => pool.backward(x, up, from, gradient),
             Op::GlobalAverage => simple::global_average_backward(from, up, gradient),
             Op::Upsample => simple::upsample_backward(from, up, gradient),
             Op::Add => simple::add_from_corner(up, output.shape, gradient, from),
+            Op::Scale if position == 0 => {
+                simple::scale_backward(from, inputs[1].values, up, gradient);
+            }
+            Op::Scale => simple::factors_backward(inputs[0].values, inputs[0].shape, up, gradient),
         }
     }
 }

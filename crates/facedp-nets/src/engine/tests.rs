@@ -182,6 +182,8 @@ fn gradients_of_operations_equal_finite_differences() {
     ops.extend([("depthwise", depthwise(1, 1)), ("depthwise/2", depthwise(2, 1))]);
     ops.extend([
         ("relu", Op::Relu),
+        // Values are -1 to 1: only the lower bound is crossed. The upper one has a test of its own.
+        ("relu6", Op::Relu6),
         ("prelu", Op::Prelu(vec![0.25, -0.5, 0.0])),
         ("sigmoid", Op::Sigmoid),
         ("max pool", Op::Pool(Pool::Max(Window::new(3, 2, 0)))),
@@ -191,12 +193,54 @@ fn gradients_of_operations_equal_finite_differences() {
         ("upsample", Op::Upsample),
     ]);
     for (name, op) in ops {
-        let smooth = !matches!(op, Op::Relu | Op::Prelu(_) | Op::Pool(Pool::Max(_)));
+        let smooth = !matches!(op, Op::Relu | Op::Relu6 | Op::Prelu(_) | Op::Pool(Pool::Max(_)));
         let step = if smooth { 1e-2 } else { 1e-3 };
         let (gradient, difference) = slopes(&single(op), shape, step);
         let within = 3e-3 * (1.0 + difference.abs());
         assert!((gradient - difference).abs() < within, "{name}: {gradient}, {difference}");
     }
+}
+
+#[test]
+fn relu6_is_flat_above_6() {
+    let network = single(Op::Relu6);
+    let (shape, input) = (Shape::new(1, 1, 5), [-1.0, 0.5, 5.9, 6.1, 90.0]);
+    let mut work = Workspace::default();
+    network.forward(&mut work, shape, |x| x.copy_from_slice(&input));
+    assert_eq!(network.output(&work, 0), [0.0, 0.5, 5.9, 6.0, 6.0]);
+    assert_eq!(network.backward(&mut work, 0, &[2.0; 5]), [0.0, 2.0, 2.0, 0.0, 0.0]);
+}
+
+/// Squeeze and excitation: both inputs of the product depend on the input of the network.
+#[test]
+fn gradients_of_scaled_channels_equal_finite_differences() {
+    let mut numbers = Numbers(7);
+    let mut conv = |inputs: usize, outputs: usize| {
+        let weights = numbers.take(outputs * inputs);
+        let bias = numbers.take(outputs);
+        Op::Conv(Conv::new(Window::new(1, 1, 0), inputs, weights, bias).unwrap())
+    };
+    let mut net = Builder::default();
+    let x = net.then(net.input(), conv(3, 6));
+    let mut factors = net.then(x, Op::GlobalAverage);
+    for op in [conv(6, 2), Op::Sigmoid, conv(2, 6), Op::Sigmoid] {
+        factors = net.then(factors, op);
+    }
+    let out = net.scale(x, factors);
+    let network = net.finish(&[out]);
+    let (gradient, difference) = slopes(&network, Shape::new(3, 5, 4), 1e-2);
+    let within = 2e-3 * (1.0 + difference.abs());
+    assert!((gradient - difference).abs() < within, "{gradient}, {difference}");
+    let found = run(&single_scale(), Shape::new(2, 1, 2), &[1.0, 3.0, -2.0, 4.0]);
+    assert_eq!(found, [2.0, 6.0, -2.0, 4.0]);
+}
+
+/// Channels times their own means.
+fn single_scale() -> Network {
+    let mut net = Builder::default();
+    let means = net.then(net.input(), Op::GlobalAverage);
+    let out = net.scale(net.input(), means);
+    net.finish(&[out])
 }
 
 /// A network with branches, a sum of different sizes, and a node used twice.

@@ -76,11 +76,11 @@ impl Network {
         for (index, node) in self.nodes.iter().enumerate().take(last + 1).skip(1).rev() {
             let (before, rest) = work.gradients.split_at_mut(index);
             let read = |n: usize| Input { values: &work.values[n], shape: work.shapes[n] };
-            let inputs = if matches!(node.op, Op::Add) { 2 } else { 1 };
-            for &input in &node.inputs[..inputs] {
+            for (position, &input) in node.inputs[..node.op.arity()].iter().enumerate() {
                 Backward {
                     op: &node.op,
-                    input: read(input),
+                    inputs: node.inputs.map(read),
+                    position,
                     output: read(index),
                     upstream: &rest[0],
                     gradient: &mut before[input],

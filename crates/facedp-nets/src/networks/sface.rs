@@ -1,6 +1,6 @@
 //! SFace: depthwise separable convolutions on 112x112 chips, 128 numbers.
 
-use crate::engine::{Builder, Network, NodeId, Op, Window};
+use crate::engine::{Builder, Network, NodeId, Window};
 use crate::error::Result;
 use crate::weights::Weights;
 
@@ -16,7 +16,7 @@ pub(crate) fn network() -> Result<Network> {
     let weights = Weights::read("sface", FILE)?;
     let mut net = Builder::default();
     let activate = |net: &mut Builder, x: NodeId, name: &str| -> Result<NodeId> {
-        Ok(net.then(x, Op::Prelu(weights.get(&format!("{name}.slope"))?)))
+        Ok(net.then(x, weights.prelu(name)?))
     };
     let mut x = net.then(net.input(), weights.conv("conv", 3, Window::new(3, 1, 1))?);
     x = activate(&mut net, x, "conv")?;
