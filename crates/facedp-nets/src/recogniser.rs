@@ -120,10 +120,46 @@ impl Recogniser {
         work: &mut Workspace,
         weights: impl FnOnce(&[f32]) -> Vec<f32>,
     ) -> Result<(Vec<f32>, Vec<f32>)> {
-        let Body::Own(network) = &self.body else {
-            return Err(Error::NoGradient { name: self.rule.name.clone() });
-        };
-        let embedding = self.embed(chip, work)?;
+        let network = self.network()?;
+        self.forward(network, chip, work)?;
+        self.finish(network, work, weights)
+    }
+
+    /// [`Recogniser::gradient`] of a slightly different network: `factor` is called once for each output
+    /// channel of each convolution, dense layers included, and multiplies its weights but not its bias.
+    /// The embedding is that of the different network.
+    ///
+    /// Steps that many such networks agree on are more likely to hold for recognisers that nobody asked.
+    pub fn jittered_gradient(
+        &self,
+        chip: &Chip,
+        work: &mut Workspace,
+        mut factor: impl FnMut() -> f32,
+        weights: impl FnOnce(&[f32]) -> Vec<f32>,
+    ) -> Result<(Vec<f32>, Vec<f32>)> {
+        let network = self.network()?;
+        self.rule.check(chip)?;
+        let fill = |input: &mut [f32]| self.rule.fill(chip, input);
+        network.forward_scaled(work, self.shape(), &mut factor, fill);
+        self.finish(network, work, weights)
+    }
+
+    /// The network, if it has a gradient.
+    fn network(&self) -> Result<&Network> {
+        match &self.body {
+            Body::Own(network) => Ok(network),
+            Body::Foreign { .. } => Err(Error::NoGradient { name: self.rule.name.clone() }),
+        }
+    }
+
+    /// The embedding and the gradient after a forward run.
+    fn finish(
+        &self,
+        network: &Network,
+        work: &mut Workspace,
+        weights: impl FnOnce(&[f32]) -> Vec<f32>,
+    ) -> Result<(Vec<f32>, Vec<f32>)> {
+        let embedding = network.output(work, 0).to_vec();
         let upstream = weights(&embedding);
         if upstream.len() != embedding.len() {
             let (expected, found) = (embedding.len(), upstream.len());
@@ -135,9 +171,13 @@ impl Recogniser {
 
     fn forward(&self, network: &Network, chip: &Chip, work: &mut Workspace) -> Result<()> {
         self.rule.check(chip)?;
-        let input = Shape::new(3, self.rule.side, self.rule.side);
-        network.forward(work, input, |input| self.rule.fill(chip, input));
+        network.forward(work, self.shape(), |input| self.rule.fill(chip, input));
         Ok(())
+    }
+
+    /// The shape of the network's input.
+    fn shape(&self) -> Shape {
+        Shape::new(3, self.rule.side, self.rule.side)
     }
 
     pub fn distance(&self, a: &[f32], b: &[f32]) -> f32 {

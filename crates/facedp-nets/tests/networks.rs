@@ -181,6 +181,27 @@ fn gradients_equal_finite_differences() {
     }
 }
 
+/// Factors near 1 move an embedding a little; factors of 1 leave it alone.
+#[test]
+fn jittered_gradients_come_from_similar_networks() {
+    let (recogniser, mut work) = (Recogniser::facexzoo().unwrap(), Workspace::default());
+    let face = chip("sface_hopper.png");
+    let ones = |embedding: &[f32]| vec![1.0; embedding.len()];
+    let (own, gradient) = recogniser.gradient(&face, &mut work, ones).unwrap();
+    let (same, _) = recogniser.jittered_gradient(&face, &mut work, || 1.0, ones).unwrap();
+    assert!(recogniser.distance(&own, &same) < 1e-5);
+    let mut state = 1u32;
+    let factor = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        1.0 + 0.1 * (state as f32 / 2f32.powi(31) - 1.0)
+    };
+    let (near, slopes) = recogniser.jittered_gradient(&face, &mut work, factor, ones).unwrap();
+    let distance = recogniser.distance(&own, &near);
+    assert!((1e-4..0.5).contains(&distance), "{distance}");
+    assert_ne!(gradient, slopes);
+    assert_eq!(recogniser.gradient(&face, &mut work, ones).unwrap(), (own, gradient));
+}
+
 /// The golden picture of two faces, resized.
 fn both_resized(width: u32) -> image::RgbImage {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/yunet_both.png");

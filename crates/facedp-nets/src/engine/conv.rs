@@ -53,44 +53,60 @@ impl Conv {
         MatRef::from_row_major_slice(&self.weights, self.outputs, self.depth())
     }
 
+    pub(super) fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// `factors` multiply the weights of each output channel; none means 1.
     #[inline(always)]
     pub(super) fn forward(
         &self,
         input: &[f32],
         from: Shape,
+        factors: &[f32],
         output: &mut [f32],
         scratch: &mut [f32],
     ) {
         let area = self.shape(from).area();
-        for (channel, &bias) in output.chunks_exact_mut(area).zip(&self.bias) {
-            channel.fill(bias);
-        }
         let columns = if self.is_pointwise() {
             input
         } else {
             self.lay_out(input, from, scratch);
             &scratch[..self.depth() * area]
         };
-        matmul(
-            MatMut::from_row_major_slice_mut(output, self.outputs, area),
-            Accum::Add,
-            self.weights(),
-            MatRef::from_row_major_slice(columns, self.depth(), area),
-            1.0,
-            Par::Seq,
-        );
+        let product = |output: &mut [f32], accumulate| {
+            let target = MatMut::from_row_major_slice_mut(output, self.outputs, area);
+            let columns = MatRef::from_row_major_slice(columns, self.depth(), area);
+            matmul(target, accumulate, self.weights(), columns, 1.0, Par::Seq);
+        };
+        if factors.is_empty() {
+            for (channel, &bias) in output.chunks_exact_mut(area).zip(&self.bias) {
+                channel.fill(bias);
+            }
+            product(output, Accum::Add);
+        } else {
+            product(output, Accum::Replace);
+            let channels = output.chunks_exact_mut(area).zip(&self.bias).zip(factors);
+            for ((channel, bias), factor) in channels {
+                channel.iter_mut().for_each(|o| *o = bias + factor * *o);
+            }
+        }
     }
 
-    /// Adds the gradient with respect to the input.
+    /// Adds the gradient with respect to the input. `upstream` is multiplied by the factors.
     #[inline(always)]
     pub(super) fn backward(
         &self,
-        upstream: &[f32],
+        upstream: &mut [f32],
         from: Shape,
+        factors: &[f32],
         gradient: &mut [f32],
         scratch: &mut [f32],
     ) {
         let area = self.shape(from).area();
+        for (channel, factor) in upstream.chunks_exact_mut(area).zip(factors) {
+            channel.iter_mut().for_each(|u| *u *= factor);
+        }
         let upstream = MatRef::from_row_major_slice(upstream, self.outputs, area);
         let product = |target: &mut [f32], accumulate| {
             let target = MatMut::from_row_major_slice_mut(target, self.depth(), area);

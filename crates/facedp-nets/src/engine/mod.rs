@@ -170,6 +170,15 @@ impl Op {
         if matches!(self, Op::Add | Op::Scale) { 2 } else { 1 }
     }
 
+    /// The number of output channels that have weights.
+    fn weighted(&self) -> usize {
+        match self {
+            Op::Conv(conv) => conv.outputs(),
+            Op::Depthwise(conv) => conv.channels(),
+            _ => 0,
+        }
+    }
+
     /// The shape of the result.
     fn shape(&self, a: Shape, b: Shape) -> Shape {
         match self {

@@ -16,6 +16,8 @@ pub(super) struct Input<'a> {
 pub(super) struct Forward<'a> {
     pub op: &'a Op,
     pub inputs: [Input<'a>; 2],
+    /// On the weights of each output channel; none means 1.
+    pub factors: &'a [f32],
     pub output: &'a mut [f32],
     pub shape: Shape,
     pub scratch: &'a mut [f32],
@@ -32,12 +34,12 @@ impl NullaryFnOnce for Forward<'_> {
 
     #[inline(always)]
     fn call(self) {
-        let Self { op, inputs: [a, b], output, shape, scratch } = self;
+        let Self { op, inputs: [a, b], factors, output, shape, scratch } = self;
         let (x, from) = (a.values, a.shape);
         match op {
             Op::Input => {}
-            Op::Conv(conv) => conv.forward(x, from, output, scratch),
-            Op::Depthwise(conv) => conv.forward(x, from, output, scratch),
+            Op::Conv(conv) => conv.forward(x, from, factors, output, scratch),
+            Op::Depthwise(conv) => conv.forward(x, from, factors, output, scratch),
             Op::Relu => simple::relu(x, output),
             Op::Relu6 => simple::relu6(x, output),
             Op::Prelu(slopes) => simple::prelu(x, from, slopes, output),
@@ -62,7 +64,9 @@ pub(super) struct Backward<'a> {
     /// Which input: 0 or 1.
     pub position: usize,
     pub output: Input<'a>,
-    pub upstream: &'a [f32],
+    pub factors: &'a [f32],
+    /// The gradient of the node. Nothing reads it afterwards.
+    pub upstream: &'a mut [f32],
     pub gradient: &'a mut [f32],
     pub scratch: &'a mut [f32],
 }
@@ -78,13 +82,13 @@ impl NullaryFnOnce for Backward<'_> {
 
     #[inline(always)]
     fn call(self) {
-        let Self { op, inputs, position, output, upstream: up, gradient, scratch } = self;
+        let Self { op, inputs, position, output, factors, upstream: up, gradient, scratch } = self;
         let Input { values: x, shape: from } = inputs[position];
         let y = output.values;
         match op {
             Op::Input => {}
-            Op::Conv(conv) => conv.backward(up, from, gradient, scratch),
-            Op::Depthwise(conv) => conv.backward(up, from, gradient, scratch),
+            Op::Conv(conv) => conv.backward(up, from, factors, gradient, scratch),
+            Op::Depthwise(conv) => conv.backward(up, from, factors, gradient, scratch),
             Op::Relu => simple::relu_backward(y, up, gradient),
             Op::Relu6 => simple::relu6_backward(y, up, gradient),
             Op::Prelu(slopes) => simple::prelu_backward(x, from, slopes, up, gradient),

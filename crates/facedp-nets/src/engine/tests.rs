@@ -284,6 +284,64 @@ fn sums_of_different_sizes_are_padded_with_zeros() {
     assert_eq!(found, [6.0, 2.0, 3.0, 5.0]);
 }
 
+/// Convolutions of all kinds, with the weights of each output channel times a factor.
+fn scaled(factor: &mut dyn FnMut() -> f32) -> Network {
+    let mut numbers = Numbers(8);
+    let (mut factor, mut net) = (|| factor(), Builder::default());
+    let mut times = |weights: Vec<f32>, per_channel: usize| -> Vec<f32> {
+        let channels = weights.chunks_exact(per_channel);
+        channels
+            .flat_map(|channel| {
+                let factor = factor();
+                channel.iter().map(move |w| factor * w)
+            })
+            .collect()
+    };
+    let mut x = net.input();
+    for (kernel, stride, padding) in [(3, 1, 1), (3, 2, 0), (1, 1, 0)] {
+        let window = Window::new(kernel, stride, padding);
+        let weights = times(numbers.take(3 * 3 * kernel * kernel), 3 * kernel * kernel);
+        x = net.then(x, Op::Conv(Conv::new(window, 3, weights, numbers.take(3)).unwrap()));
+        x = net.then(x, Op::Sigmoid);
+    }
+    for (kernel, stride, padding) in [(3, 1, 1), (3, 2, 1), (2, 1, 0)] {
+        let window = Window::new(kernel, stride, padding);
+        let weights = times(numbers.take(3 * kernel * kernel), kernel * kernel);
+        x = net.then(x, Op::Depthwise(Depthwise::new(window, weights, numbers.take(3)).unwrap()));
+    }
+    net.finish(&[x])
+}
+
+#[test]
+fn factors_act_like_scaled_weights() {
+    let draws = || {
+        let mut numbers = Numbers(9);
+        move || 1.0 + 0.3 * numbers.next()
+    };
+    let (plain, other) = (scaled(&mut || 1.0), scaled(&mut draws()));
+    let shape = Shape::new(3, 12, 11);
+    let (input, mut work) = (Numbers(10).take(shape.len()), Workspace::default());
+    let mut both = |network: &Network, factor: Option<&mut dyn FnMut() -> f32>| {
+        let fill = |x: &mut [f32]| x.copy_from_slice(&input);
+        match factor {
+            Some(factor) => network.forward_scaled(&mut work, shape, factor, fill),
+            None => network.forward(&mut work, shape, fill),
+        }
+        let output = network.output(&work, 0).to_vec();
+        let gradient = network.backward(&mut work, 0, &Numbers(11).take(output.len()));
+        (output, gradient.to_vec())
+    };
+    let before = both(&plain, None);
+    let (output, gradient) = both(&plain, Some(&mut draws()));
+    let (expected, slopes) = both(&other, None);
+    assert!(close(&output, &expected) && close(&gradient, &slopes));
+    assert!(!close(&output, &before.0) && !close(&gradient, &before.1));
+    // Factors are forgotten, and factors of 1 change nothing.
+    assert_eq!(both(&plain, None), before);
+    let (output, gradient) = both(&plain, Some(&mut || 1.0));
+    assert!(close(&output, &before.0) && close(&gradient, &before.1));
+}
+
 /// One workspace serves different networks and sizes in turn.
 #[test]
 fn a_workspace_can_be_reused() {

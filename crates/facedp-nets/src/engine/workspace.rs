@@ -12,6 +12,8 @@ pub struct Workspace {
     values: Vec<Vec<f32>>,
     gradients: Vec<Vec<f32>>,
     scratch: Vec<f32>,
+    /// For each node, factors on the weights of its output channels; none means 1.
+    factors: Vec<Vec<f32>>,
 }
 
 impl Network {
@@ -42,6 +44,28 @@ impl Network {
         input: Shape,
         fill: impl FnOnce(&mut [f32]),
     ) {
+        work.factors.iter_mut().for_each(Vec::clear);
+        self.run(work, input, fill);
+    }
+
+    /// [`Network::forward`] with the weights of each output channel of each convolution times `factor()`.
+    /// Biases stay. [`Network::backward`] keeps to these factors.
+    pub(crate) fn forward_scaled(
+        &self,
+        work: &mut Workspace,
+        input: Shape,
+        factor: &mut dyn FnMut() -> f32,
+        fill: impl FnOnce(&mut [f32]),
+    ) {
+        work.factors.resize_with(self.nodes.len(), Vec::new);
+        for (factors, node) in work.factors.iter_mut().zip(&self.nodes) {
+            factors.clear();
+            factors.extend(std::iter::repeat_with(&mut *factor).take(node.op.weighted()));
+        }
+        self.run(work, input, fill);
+    }
+
+    fn run(&self, work: &mut Workspace, input: Shape, fill: impl FnOnce(&mut [f32])) {
         work.prepare(self, input);
         fill(&mut work.values[0]);
         for (index, node) in self.nodes.iter().enumerate().skip(1) {
@@ -49,7 +73,8 @@ impl Network {
             let shapes = &work.shapes;
             let inputs = node.inputs.map(|n| Input { values: &before[n], shape: shapes[n] });
             let (output, shape) = (rest[0].as_mut_slice(), shapes[index]);
-            Forward { op: &node.op, inputs, output, shape, scratch: &mut work.scratch }.run();
+            let (factors, scratch) = (work.factors[index].as_slice(), &mut *work.scratch);
+            Forward { op: &node.op, inputs, factors, output, shape, scratch }.run();
         }
     }
 
@@ -82,7 +107,8 @@ impl Network {
                     inputs: node.inputs.map(read),
                     position,
                     output: read(index),
-                    upstream: &rest[0],
+                    factors: &work.factors[index],
+                    upstream: &mut rest[0],
                     gradient: &mut before[input],
                     scratch: &mut work.scratch,
                 }
@@ -97,6 +123,7 @@ impl Workspace {
     fn prepare(&mut self, network: &Network, input: Shape) {
         network.shapes(input, &mut self.shapes);
         self.values.resize_with(network.nodes.len(), Vec::new);
+        self.factors.resize_with(network.nodes.len(), Vec::new);
         for (values, shape) in self.values.iter_mut().zip(&self.shapes) {
             values.resize(shape.len(), 0.0);
         }
