@@ -3,6 +3,8 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
+use super::activation::{Epilogue, Line};
+use super::target::Target;
 use super::{Shape, Window};
 
 /// A convolution with a bias.
@@ -57,14 +59,13 @@ impl Conv {
         self.outputs
     }
 
-    /// `factors` multiply the weights of each output channel; none means 1.
     #[inline(always)]
     pub(super) fn forward(
         &self,
         input: &[f32],
         from: Shape,
-        factors: &[f32],
-        output: &mut [f32],
+        epilogue: Epilogue<'_>,
+        (output, passed): (&mut [f32], &mut [bool]),
         scratch: &mut [f32],
     ) {
         let area = self.shape(from).area();
@@ -74,50 +75,37 @@ impl Conv {
             self.lay_out(input, from, scratch);
             &scratch[..self.depth() * area]
         };
-        let product = |output: &mut [f32], accumulate| {
-            let target = MatMut::from_row_major_slice_mut(output, self.outputs, area);
-            let columns = MatRef::from_row_major_slice(columns, self.depth(), area);
-            matmul(target, accumulate, self.weights(), columns, 1.0, Par::Seq);
-        };
-        if factors.is_empty() {
-            for (channel, &bias) in output.chunks_exact_mut(area).zip(&self.bias) {
-                channel.fill(bias);
-            }
-            product(output, Accum::Add);
-        } else {
-            product(output, Accum::Replace);
-            let channels = output.chunks_exact_mut(area).zip(&self.bias).zip(factors);
-            for ((channel, bias), factor) in channels {
-                channel.iter_mut().for_each(|o| *o = bias + factor * *o);
-            }
+        let target = MatMut::from_row_major_slice_mut(&mut *output, self.outputs, area);
+        let columns = MatRef::from_row_major_slice(columns, self.depth(), area);
+        matmul(target, Accum::Replace, self.weights(), columns, 1.0, Par::Seq);
+        for (n, (values, &bias)) in output.chunks_exact_mut(area).zip(&self.bias).enumerate() {
+            let line = Line { bias, factor: epilogue.factor(n) };
+            epilogue.channel(n, line, values, passed);
         }
     }
 
-    /// Adds the gradient with respect to the input. `upstream` is multiplied by the factors.
+    /// Writes or adds the gradient with respect to the input.
     #[inline(always)]
     pub(super) fn backward(
         &self,
-        upstream: &mut [f32],
+        upstream: &[f32],
         from: Shape,
-        factors: &[f32],
-        gradient: &mut [f32],
+        gradient: Target<'_>,
         scratch: &mut [f32],
     ) {
         let area = self.shape(from).area();
-        for (channel, factor) in upstream.chunks_exact_mut(area).zip(factors) {
-            channel.iter_mut().for_each(|u| *u *= factor);
-        }
         let upstream = MatRef::from_row_major_slice(upstream, self.outputs, area);
         let product = |target: &mut [f32], accumulate| {
             let target = MatMut::from_row_major_slice_mut(target, self.depth(), area);
             matmul(target, accumulate, self.weights().transpose(), upstream, 1.0, Par::Seq);
         };
         if self.is_pointwise() {
-            product(gradient, Accum::Add);
+            let accumulate = if gradient.first { Accum::Replace } else { Accum::Add };
+            product(gradient.values, accumulate);
         } else {
             let columns = &mut scratch[..self.depth() * area];
             product(columns, Accum::Replace);
-            self.gather(columns, from, gradient);
+            self.gather(columns, from, gradient.zeroed());
         }
     }
 

@@ -1,5 +1,7 @@
 //! Depthwise convolution: each channel has its own window.
 
+use super::activation::{Epilogue, Line};
+use super::target::{Target, put};
 use super::{Shape, Window};
 
 /// A depthwise convolution with a bias.
@@ -31,70 +33,74 @@ impl Depthwise {
         self.bias.len()
     }
 
-    /// `factors` multiply the weights of each channel; none means 1.
     #[inline(always)]
     pub(super) fn forward(
         &self,
         input: &[f32],
         from: Shape,
-        factors: &[f32],
-        output: &mut [f32],
+        epilogue: Epilogue<'_>,
+        (output, passed): (&mut [f32], &mut [bool]),
         scratch: &mut [f32],
     ) {
         let to = self.window.shape(from);
         let stride = self.window.stride;
         if self.is_common() {
             let planes = input.chunks_exact(from.area()).zip(output.chunks_exact_mut(to.area()));
-            let channels = self.windows(factors).zip(&self.bias);
+            let channels = self.weights.as_chunks::<9>().0.iter().zip(&self.bias);
             let mut padded = Padded::new(scratch, from);
-            for ((input, output), (window, bias)) in planes.zip(channels) {
+            for (n, ((input, output), (window, &bias))) in planes.zip(channels).enumerate() {
                 padded.fill(input, from.width, 1);
-                let lines = padded.convolved(&window).step_by(stride);
+                let lines = padded.convolved(window).step_by(stride);
                 for (line, output) in lines.zip(output.chunks_exact_mut(to.width)) {
                     let line = line.iter().step_by(stride);
-                    output.iter_mut().zip(line).for_each(|(o, v)| *o = v + bias);
+                    output.iter_mut().zip(line).for_each(|(o, v)| *o = *v);
                 }
+                let line = Line { bias, factor: epilogue.factor(n) };
+                epilogue.channel(n, line, output, passed);
             }
             return;
         }
-        for (channel, &bias) in output.chunks_exact_mut(to.area()).zip(&self.bias) {
-            channel.fill(bias);
-        }
-        self.for_each_line(from, factors, |weight, source, target, count| {
+        output.fill(0.0);
+        self.for_each_line(from, |weight, source, target, count| {
             let source = input[source..].iter().step_by(stride);
             let target = &mut output[target..][..count];
             target.iter_mut().zip(source).for_each(|(t, s)| *t += weight * s);
         });
+        for (n, (values, &bias)) in output.chunks_exact_mut(to.area()).zip(&self.bias).enumerate() {
+            let line = Line { bias, factor: epilogue.factor(n) };
+            epilogue.channel(n, line, values, passed);
+        }
     }
 
-    /// Adds the gradient with respect to the input.
+    /// Writes or adds the gradient with respect to the input.
     #[inline(always)]
     pub(super) fn backward(
         &self,
         upstream: &[f32],
         from: Shape,
-        factors: &[f32],
-        gradient: &mut [f32],
+        gradient: Target<'_>,
         scratch: &mut [f32],
     ) {
         let to = self.window.shape(from);
         let stride = self.window.stride;
         if self.is_common() {
-            let planes =
-                upstream.chunks_exact(to.area()).zip(gradient.chunks_exact_mut(from.area()));
+            let Target { first, values } = gradient;
+            let planes = upstream.chunks_exact(to.area()).zip(values.chunks_exact_mut(from.area()));
             let mut padded = Padded::new(scratch, from);
-            for ((upstream, gradient), mut window) in planes.zip(self.windows(factors)) {
+            for ((upstream, gradient), window) in planes.zip(self.weights.as_chunks::<9>().0) {
+                let mut window = *window;
                 // The transpose of this convolution is the one with the reversed window.
                 window.reverse();
                 padded.fill(upstream, to.width, stride);
                 let lines = padded.convolved(&window).zip(gradient.chunks_exact_mut(from.width));
                 for (line, gradient) in lines {
-                    gradient.iter_mut().zip(line).for_each(|(g, v)| *g += v);
+                    put(gradient, first, line.iter().copied());
                 }
             }
             return;
         }
-        self.for_each_line(from, factors, |weight, source, target, count| {
+        let gradient = gradient.zeroed();
+        self.for_each_line(from, |weight, source, target, count| {
             let upstream = &upstream[target..][..count];
             let gradient = gradient[source..].iter_mut().step_by(stride);
             gradient.zip(upstream).for_each(|(g, u)| *g += weight * u);
@@ -106,32 +112,19 @@ impl Depthwise {
         (self.window.kernel, self.window.padding) == (3, 1)
     }
 
-    /// The windows of a common convolution, times their factors.
-    #[inline(always)]
-    fn windows(&self, factors: &[f32]) -> impl Iterator<Item = [f32; 9]> {
-        let factors = factors.iter().copied().chain(std::iter::repeat(1.0));
-        self.weights.as_chunks::<9>().0.iter().zip(factors).map(|(w, f)| w.map(|w| w * f))
-    }
-
     /// Calls `visit(weight, first input, first output, count)` for every weight and every line that it
     /// touches. Inputs advance by the stride, outputs by one.
     #[inline(always)]
-    fn for_each_line(
-        &self,
-        from: Shape,
-        factors: &[f32],
-        mut visit: impl FnMut(f32, usize, usize, usize),
-    ) {
+    fn for_each_line(&self, from: Shape, mut visit: impl FnMut(f32, usize, usize, usize)) {
         let to = self.window.shape(from);
         let Window { kernel, stride, padding } = self.window;
         for channel in 0..from.channels.min(self.bias.len()) {
-            let factor = factors.get(channel).copied().unwrap_or(1.0);
             for y in 0..to.height {
                 for ky in 0..kernel {
                     let line = (y * stride + ky).checked_sub(padding);
                     let Some(line) = line.filter(|&line| line < from.height) else { continue };
                     for kx in 0..kernel {
-                        let weight = factor * self.weights[(channel * kernel + ky) * kernel + kx];
+                        let weight = self.weights[(channel * kernel + ky) * kernel + kx];
                         let (valid, start) = self.window.valid(kx, from.width, to.width);
                         let source = channel * from.area() + line * from.width + start;
                         let target = channel * to.area() + y * to.width + valid.start;

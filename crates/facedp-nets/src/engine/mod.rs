@@ -2,21 +2,24 @@
 //!
 //! A network is a list of nodes, each computed from earlier ones; node 0 is the input. A tensor holds
 //! one picture, channel by channel, row by row. Weights are constants, so only input gradients exist.
-//! A run uses one thread. Several faces can run in parallel, each with its own [`Workspace`], which
+//! An activation right after another operation is part of that operation's node. A run uses one thread. Several faces can run in parallel, each with its own [`Workspace`], which
 //! owns all memory and reuses it.
 //!
 //! Existing crates do not fit: tract has no gradients, candle's max-pool gradient fails where kernel
 //! and stride differ, ort needs a shared library of 29 MB.
 
+mod activation;
 mod conv;
 mod depthwise;
 mod pool;
 mod simple;
 mod step;
+mod target;
 #[cfg(test)]
 mod tests;
 mod workspace;
 
+use activation::Activation;
 pub(crate) use conv::Conv;
 pub(crate) use depthwise::Depthwise;
 pub(crate) use pool::Pool;
@@ -109,6 +112,7 @@ struct Node {
     op: Op,
     /// Earlier nodes; the second only for `Add` and `Scale`.
     inputs: [usize; 2],
+    activation: Option<Activation>,
 }
 
 /// Nodes in an order in which each can be computed.
@@ -130,7 +134,7 @@ pub(crate) struct Builder {
 
 impl Default for Builder {
     fn default() -> Self {
-        Self { nodes: vec![Node { op: Op::Input, inputs: [0, 0] }] }
+        Self { nodes: vec![Node { op: Op::Input, inputs: [0, 0], activation: None }] }
     }
 }
 
@@ -155,12 +159,37 @@ impl Builder {
     }
 
     fn push(&mut self, op: Op, inputs: [usize; 2]) -> NodeId {
-        self.nodes.push(Node { op, inputs });
+        let activation = op.activation();
+        self.nodes.push(Node { op, inputs, activation });
         NodeId(self.nodes.len() - 1)
     }
 
+    /// The network. Activations move into the nodes before them, unless something else needs their
+    /// values.
     pub(crate) fn finish(self, outputs: &[NodeId]) -> Network {
-        Network { nodes: self.nodes, outputs: outputs.to_vec() }
+        let mut uses = vec![0; self.nodes.len()];
+        let inputs = self.nodes.iter().skip(1).flat_map(|n| &n.inputs[..n.op.arity()]);
+        inputs.chain(outputs.iter().map(|output| &output.0)).for_each(|n| uses[*n] += 1);
+        let mut nodes: Vec<Node> = Vec::new();
+        // Where each node is now.
+        let mut places: Vec<usize> = Vec::new();
+        for Node { op, inputs, activation } in self.nodes {
+            let before = inputs[0];
+            if activation.is_some() && uses[before] == 1 && before != 0 {
+                let place = places[before];
+                // The gradient of a sigmoid needs its value.
+                let free = nodes[place].activation.is_none();
+                if free && !matches!(nodes[place].op, Op::Sigmoid) {
+                    nodes[place].activation = activation;
+                    places.push(place);
+                    continue;
+                }
+            }
+            let inputs = if places.is_empty() { inputs } else { inputs.map(|n| places[n]) };
+            places.push(nodes.len());
+            nodes.push(Node { op, inputs, activation });
+        }
+        Network { nodes, outputs: outputs.iter().map(|output| NodeId(places[output.0])).collect() }
     }
 }
 
@@ -168,6 +197,15 @@ impl Op {
     /// The number of nodes that it is computed from.
     fn arity(&self) -> usize {
         if matches!(self, Op::Add | Op::Scale) { 2 } else { 1 }
+    }
+
+    fn activation(&self) -> Option<Activation> {
+        match self {
+            Op::Relu => Some(Activation::RELU),
+            Op::Relu6 => Some(Activation::RELU6),
+            Op::Prelu(slopes) => Some(Activation::prelu(slopes.clone())),
+            _ => None,
+        }
     }
 
     /// The number of output channels that have weights.

@@ -1,5 +1,6 @@
 //! Max and average pooling.
 
+use super::target::Target;
 use super::{Shape, Window};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,15 +34,16 @@ impl Pool {
         }
     }
 
-    /// Adds the gradient with respect to the input. Of equal maxima, the first gets all of it.
+    /// Writes or adds the gradient with respect to the input. Of equal maxima, the first gets all of it.
     #[inline(always)]
     pub(super) fn backward(
         self,
         input: &[f32],
         upstream: &[f32],
         from: Shape,
-        gradient: &mut [f32],
+        gradient: Target<'_>,
     ) {
+        let gradient = gradient.zeroed();
         let part = 1.0 / (self.window().kernel * self.window().kernel) as f32;
         let to = self.window().shape(from);
         for (at, up) in upstream.iter().enumerate() {

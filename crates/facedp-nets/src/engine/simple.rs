@@ -1,65 +1,7 @@
 //! Element-wise operations, and operations that only move values.
 
 use super::Shape;
-
-/// 1 or 0. A number instead of a branch: signs are practically random, and a mispredicted branch costs
-/// more than the multiplication.
-#[inline(always)]
-fn is_positive(value: f32) -> f32 {
-    f32::from(u8::from(value > 0.0))
-}
-
-#[inline(always)]
-pub(super) fn relu(input: &[f32], output: &mut [f32]) {
-    output.iter_mut().zip(input).for_each(|(o, i)| *o = i.max(0.0));
-}
-
-/// Where the result is positive, the input was too.
-#[inline(always)]
-pub(super) fn relu_backward(output: &[f32], upstream: &[f32], gradient: &mut [f32]) {
-    for ((g, u), o) in gradient.iter_mut().zip(upstream).zip(output) {
-        *g += u * is_positive(*o);
-    }
-}
-
-#[inline(always)]
-pub(super) fn relu6(input: &[f32], output: &mut [f32]) {
-    output.iter_mut().zip(input).for_each(|(o, i)| *o = i.clamp(0.0, 6.0));
-}
-
-/// Where the result lies strictly between the bounds, it equals the input.
-#[inline(always)]
-pub(super) fn relu6_backward(output: &[f32], upstream: &[f32], gradient: &mut [f32]) {
-    for ((g, u), o) in gradient.iter_mut().zip(upstream).zip(output) {
-        *g += u * is_positive(*o) * is_positive(6.0 - o);
-    }
-}
-
-#[inline(always)]
-pub(super) fn prelu(input: &[f32], shape: Shape, slopes: &[f32], output: &mut [f32]) {
-    let channels = output.chunks_exact_mut(shape.area()).zip(input.chunks_exact(shape.area()));
-    for ((output, input), slope) in channels.zip(slopes) {
-        output.iter_mut().zip(input).for_each(|(o, i)| *o = i.max(0.0) + slope * i.min(0.0));
-    }
-}
-
-#[inline(always)]
-pub(super) fn prelu_backward(
-    input: &[f32],
-    shape: Shape,
-    slopes: &[f32],
-    upstream: &[f32],
-    gradient: &mut [f32],
-) {
-    let area = shape.area();
-    let channels = gradient.chunks_exact_mut(area).zip(upstream.chunks_exact(area));
-    for (((gradient, upstream), input), slope) in channels.zip(input.chunks_exact(area)).zip(slopes)
-    {
-        for ((g, u), i) in gradient.iter_mut().zip(upstream).zip(input) {
-            *g += u * (slope + (1.0 - slope) * is_positive(*i));
-        }
-    }
-}
+use super::target::{Target, put};
 
 #[inline(always)]
 pub(super) fn sigmoid(input: &[f32], output: &mut [f32]) {
@@ -67,10 +9,8 @@ pub(super) fn sigmoid(input: &[f32], output: &mut [f32]) {
 }
 
 #[inline(always)]
-pub(super) fn sigmoid_backward(output: &[f32], upstream: &[f32], gradient: &mut [f32]) {
-    for ((g, u), o) in gradient.iter_mut().zip(upstream).zip(output) {
-        *g += u * o * (1.0 - o);
-    }
+pub(super) fn sigmoid_backward(output: &[f32], upstream: &[f32], gradient: Target<'_>) {
+    gradient.put(upstream.iter().zip(output).map(|(u, o)| u * o * (1.0 - o)));
 }
 
 #[inline(always)]
@@ -81,9 +21,9 @@ pub(super) fn global_average(input: &[f32], shape: Shape, output: &mut [f32]) {
 }
 
 #[inline(always)]
-pub(super) fn global_average_backward(shape: Shape, upstream: &[f32], gradient: &mut [f32]) {
-    for (channel, u) in gradient.chunks_exact_mut(shape.area()).zip(upstream) {
-        channel.iter_mut().for_each(|g| *g += u / shape.area() as f32);
+pub(super) fn global_average_backward(shape: Shape, upstream: &[f32], gradient: Target<'_>) {
+    for (channel, u) in gradient.values.chunks_exact_mut(shape.area()).zip(upstream) {
+        put(channel, gradient.first, std::iter::repeat(u / shape.area() as f32));
     }
 }
 
@@ -103,12 +43,12 @@ pub(super) fn scale_backward(
     shape: Shape,
     factors: &[f32],
     upstream: &[f32],
-    gradient: &mut [f32],
+    gradient: Target<'_>,
 ) {
-    let area = shape.area();
-    let channels = gradient.chunks_exact_mut(area).zip(upstream.chunks_exact(area)).zip(factors);
+    let (area, Target { first, values }) = (shape.area(), gradient);
+    let channels = values.chunks_exact_mut(area).zip(upstream.chunks_exact(area)).zip(factors);
     for ((gradient, upstream), factor) in channels {
-        gradient.iter_mut().zip(upstream).for_each(|(g, u)| *g += u * factor);
+        put(gradient, first, upstream.iter().map(|u| u * factor));
     }
 }
 
@@ -118,12 +58,22 @@ pub(super) fn factors_backward(
     input: &[f32],
     shape: Shape,
     upstream: &[f32],
-    gradient: &mut [f32],
+    gradient: Target<'_>,
 ) {
     let channels = input.chunks_exact(shape.area()).zip(upstream.chunks_exact(shape.area()));
-    for (g, (input, upstream)) in gradient.iter_mut().zip(channels) {
-        *g += input.iter().zip(upstream).map(|(i, u)| i * u).sum::<f32>();
+    let sum = |(input, upstream): (&[f32], &[f32])| dot(input, upstream);
+    gradient.put(channels.map(sum));
+}
+
+/// A sum of products, in eight parts: one sum would be added up value by value.
+#[inline(always)]
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut parts = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        (0..8).for_each(|i| parts[i] += a[i] * b[i]);
     }
+    parts.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
 }
 
 #[inline(always)]
@@ -137,7 +87,8 @@ pub(super) fn upsample(input: &[f32], shape: Shape, output: &mut [f32]) {
 }
 
 #[inline(always)]
-pub(super) fn upsample_backward(shape: Shape, upstream: &[f32], gradient: &mut [f32]) {
+pub(super) fn upsample_backward(shape: Shape, upstream: &[f32], gradient: Target<'_>) {
+    let gradient = gradient.zeroed();
     let pairs = gradient.chunks_exact_mut(shape.width).zip(upstream.chunks_exact(4 * shape.width));
     for (line, two_lines) in pairs {
         let (upper, lower) = two_lines.split_at(2 * shape.width);
@@ -145,6 +96,11 @@ pub(super) fn upsample_backward(shape: Shape, upstream: &[f32], gradient: &mut [
             *g += u[0] + u[1] + l[0] + l[1];
         }
     }
+}
+
+#[inline(always)]
+pub(super) fn add(a: &[f32], b: &[f32], output: &mut [f32]) {
+    output.iter_mut().zip(a.iter().zip(b)).for_each(|(o, (a, b))| *o = a + b);
 }
 
 /// Adds a tensor to the corner of one that is at least as large in every dimension.
@@ -155,11 +111,15 @@ pub(super) fn add_to_corner(small: &[f32], shape: Shape, large: &mut [f32], into
     });
 }
 
-/// The reverse: adds the corner of a large tensor to a small one.
+/// The reverse: writes or adds the corner of a large tensor to a small one.
 #[inline(always)]
-pub(super) fn add_from_corner(large: &[f32], from: Shape, small: &mut [f32], shape: Shape) {
+pub(super) fn add_from_corner(large: &[f32], from: Shape, small: Target<'_>, shape: Shape) {
+    let Target { first, values } = small;
+    if from == shape {
+        return put(values, first, large.iter().copied());
+    }
     for_each_line(shape, from, |s, l| {
-        small[s..s + shape.width].iter_mut().zip(&large[l..]).for_each(|(s, l)| *s += l);
+        put(&mut values[s..s + shape.width], first, large[l..].iter().copied());
     });
 }
 

@@ -5,6 +5,8 @@
 
 use pulp::{Arch, NullaryFnOnce};
 
+use super::activation::Epilogue;
+use super::target::Target;
 use super::{Op, Shape, simple};
 
 #[derive(Clone, Copy)]
@@ -16,9 +18,10 @@ pub(super) struct Input<'a> {
 pub(super) struct Forward<'a> {
     pub op: &'a Op,
     pub inputs: [Input<'a>; 2],
-    /// On the weights of each output channel; none means 1.
-    pub factors: &'a [f32],
+    pub epilogue: Epilogue<'a>,
     pub output: &'a mut [f32],
+    /// Which values the activation leaves as they are; empty without one.
+    pub passed: &'a mut [bool],
     pub shape: Shape,
     pub scratch: &'a mut [f32],
 }
@@ -34,19 +37,20 @@ impl NullaryFnOnce for Forward<'_> {
 
     #[inline(always)]
     fn call(self) {
-        let Self { op, inputs: [a, b], factors, output, shape, scratch } = self;
+        let Self { op, inputs: [a, b], epilogue, output, passed, shape, scratch } = self;
         let (x, from) = (a.values, a.shape);
         match op {
+            Op::Conv(conv) => return conv.forward(x, from, epilogue, (output, passed), scratch),
+            Op::Depthwise(conv) => {
+                return conv.forward(x, from, epilogue, (output, passed), scratch);
+            }
             Op::Input => {}
-            Op::Conv(conv) => conv.forward(x, from, factors, output, scratch),
-            Op::Depthwise(conv) => conv.forward(x, from, factors, output, scratch),
-            Op::Relu => simple::relu(x, output),
-            Op::Relu6 => simple::relu6(x, output),
-            Op::Prelu(slopes) => simple::prelu(x, from, slopes, output),
+            Op::Relu | Op::Relu6 | Op::Prelu(_) => output.copy_from_slice(x),
             Op::Sigmoid => simple::sigmoid(x, output),
             Op::Pool(pool) => pool.forward(x, from, output),
             Op::GlobalAverage => simple::global_average(x, from, output),
             Op::Upsample => simple::upsample(x, from, output),
+            Op::Add if from == b.shape => simple::add(x, b.values, output),
             Op::Add => {
                 output.fill(0.0);
                 simple::add_to_corner(x, from, output, shape);
@@ -54,20 +58,41 @@ impl NullaryFnOnce for Forward<'_> {
             }
             Op::Scale => simple::scale(x, from, b.values, output),
         }
+        epilogue.all(output, passed);
     }
 }
 
-/// Adds the gradient of one of a node's inputs, given that of the node.
+/// Turns the gradient of a node into that of its operation.
+pub(super) struct Undo<'a> {
+    pub epilogue: Epilogue<'a>,
+    pub passed: &'a [bool],
+    pub gradient: &'a mut [f32],
+}
+
+impl Undo<'_> {
+    pub(super) fn run(self) {
+        Arch::new().dispatch(self);
+    }
+}
+
+impl NullaryFnOnce for Undo<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        self.epilogue.backward(self.passed, self.gradient);
+    }
+}
+
+/// The gradient of one of a node's inputs, given that of the node's operation.
 pub(super) struct Backward<'a> {
     pub op: &'a Op,
     pub inputs: [Input<'a>; 2],
     /// Which input: 0 or 1.
     pub position: usize,
     pub output: Input<'a>,
-    pub factors: &'a [f32],
-    /// The gradient of the node. Nothing reads it afterwards.
-    pub upstream: &'a mut [f32],
-    pub gradient: &'a mut [f32],
+    pub upstream: &'a [f32],
+    pub gradient: Target<'a>,
     pub scratch: &'a mut [f32],
 }
 
@@ -82,17 +107,14 @@ impl NullaryFnOnce for Backward<'_> {
 
     #[inline(always)]
     fn call(self) {
-        let Self { op, inputs, position, output, factors, upstream: up, gradient, scratch } = self;
+        let Self { op, inputs, position, output, upstream: up, gradient, scratch } = self;
         let Input { values: x, shape: from } = inputs[position];
-        let y = output.values;
         match op {
             Op::Input => {}
-            Op::Conv(conv) => conv.backward(up, from, factors, gradient, scratch),
-            Op::Depthwise(conv) => conv.backward(up, from, factors, gradient, scratch),
-            Op::Relu => simple::relu_backward(y, up, gradient),
-            Op::Relu6 => simple::relu6_backward(y, up, gradient),
-            Op::Prelu(slopes) => simple::prelu_backward(x, from, slopes, up, gradient),
-            Op::Sigmoid => simple::sigmoid_backward(y, up, gradient),
+            Op::Conv(conv) => conv.backward(up, from, gradient, scratch),
+            Op::Depthwise(conv) => conv.backward(up, from, gradient, scratch),
+            Op::Relu | Op::Relu6 | Op::Prelu(_) => gradient.put(up.iter().copied()),
+            Op::Sigmoid => simple::sigmoid_backward(output.values, up, gradient),
             Op::Pool(pool) => pool.backward(x, up, from, gradient),
             Op::GlobalAverage => simple::global_average_backward(from, up, gradient),
             Op::Upsample => simple::upsample_backward(from, up, gradient),

@@ -1,16 +1,23 @@
 //! Running a network, in memory that is reused between runs.
 
-use super::step::{Backward, Forward, Input};
-use super::{Network, Op, Shape};
+use super::activation::Epilogue;
+use super::step::{Backward, Forward, Input, Undo};
+use super::target::Target;
+use super::{Network, Node, Op, Shape};
 
-/// The memory of a running network: the values and gradients of every node.
+/// The memory of a running network: the values of every node, and gradients where they are needed.
 ///
 /// It grows to the size that the largest input needs. After that, no run allocates.
 #[derive(Debug, Default)]
 pub struct Workspace {
     shapes: Vec<Shape>,
     values: Vec<Vec<f32>>,
-    gradients: Vec<Vec<f32>>,
+    /// Which values the activation of a node left as they were.
+    passed: Vec<Vec<bool>>,
+    /// The gradient of a node, from the first of the nodes computed from it to the node itself.
+    gradients: Vec<Option<Vec<f32>>>,
+    /// Memory for gradients. The last one was used last and is likely to be in the cache.
+    free: Vec<Vec<f32>>,
     scratch: Vec<f32>,
     /// For each node, factors on the weights of its output channels; none means 1.
     factors: Vec<Vec<f32>>,
@@ -73,8 +80,9 @@ impl Network {
             let shapes = &work.shapes;
             let inputs = node.inputs.map(|n| Input { values: &before[n], shape: shapes[n] });
             let (output, shape) = (rest[0].as_mut_slice(), shapes[index]);
-            let (factors, scratch) = (work.factors[index].as_slice(), &mut *work.scratch);
-            Forward { op: &node.op, inputs, factors, output, shape, scratch }.run();
+            let (passed, scratch) = (&mut *work.passed[index], &mut *work.scratch);
+            let epilogue = node.epilogue(&work.factors[index], shape);
+            Forward { op: &node.op, inputs, epilogue, output, passed, shape, scratch }.run();
         }
     }
 
@@ -91,41 +99,78 @@ impl Network {
         output: usize,
         upstream: &[f32],
     ) -> &'w [f32] {
-        work.gradients.resize_with(self.nodes.len(), Vec::new);
-        for (gradient, shape) in work.gradients.iter_mut().zip(&work.shapes) {
-            gradient.clear();
-            gradient.resize(shape.len(), 0.0);
-        }
+        work.free.extend(work.gradients.drain(..).flatten());
+        work.gradients.resize_with(self.nodes.len(), || None);
         let last = self.outputs[output].0;
-        work.gradients[last].copy_from_slice(upstream);
+        let mut gradient = work.take(last);
+        gradient[..upstream.len()].copy_from_slice(upstream);
+        work.gradients[last] = Some(gradient);
         for (index, node) in self.nodes.iter().enumerate().take(last + 1).skip(1).rev() {
-            let (before, rest) = work.gradients.split_at_mut(index);
-            let read = |n: usize| Input { values: &work.values[n], shape: work.shapes[n] };
-            for (position, &input) in node.inputs[..node.op.arity()].iter().enumerate() {
-                Backward {
-                    op: &node.op,
-                    inputs: node.inputs.map(read),
-                    position,
-                    output: read(index),
-                    factors: &work.factors[index],
-                    upstream: &mut rest[0],
-                    gradient: &mut before[input],
-                    scratch: &mut work.scratch,
-                }
-                .run();
+            // Nothing that leads to the output was computed from a node without a gradient.
+            if let Some(gradient) = work.gradients[index].take() {
+                let gradient = node.backward(index, gradient, work);
+                work.free.push(gradient);
             }
         }
-        &work.gradients[0]
+        let length = work.shapes[0].len();
+        match &mut work.gradients[0] {
+            Some(gradient) => &gradient[..length],
+            none => &none.insert(vec![0.0; length])[..],
+        }
+    }
+}
+
+impl Node {
+    fn epilogue<'a>(&'a self, factors: &'a [f32], shape: Shape) -> Epilogue<'a> {
+        Epilogue { activation: self.activation.as_ref(), factors, area: shape.area() }
+    }
+
+    /// Passes the gradient of a node on to its inputs. Returns the memory of that gradient.
+    fn backward(&self, index: usize, mut own: Vec<f32>, work: &mut Workspace) -> Vec<f32> {
+        let shape = work.shapes[index];
+        let upstream = &mut own[..shape.len()];
+        let (epilogue, passed) = (self.epilogue(&work.factors[index], shape), &work.passed[index]);
+        Undo { epilogue, passed, gradient: upstream }.run();
+        for (position, &input) in self.inputs[..self.op.arity()].iter().enumerate() {
+            let before = work.gradients[input].take();
+            let (first, mut values) =
+                (before.is_none(), before.unwrap_or_else(|| work.take(input)));
+            let read = |n: usize| Input { values: &work.values[n], shape: work.shapes[n] };
+            Backward {
+                op: &self.op,
+                inputs: self.inputs.map(read),
+                position,
+                output: read(index),
+                upstream,
+                gradient: Target { first, values: &mut values[..work.shapes[input].len()] },
+                scratch: &mut work.scratch,
+            }
+            .run();
+            work.gradients[input] = Some(values);
+        }
+        own
     }
 }
 
 impl Workspace {
+    /// Memory for the gradient of a node, at least as long as needed, with any values.
+    fn take(&mut self, node: usize) -> Vec<f32> {
+        let mut memory = self.free.pop().unwrap_or_default();
+        memory.resize(memory.len().max(self.shapes[node].len()), 0.0);
+        memory
+    }
+
     fn prepare(&mut self, network: &Network, input: Shape) {
         network.shapes(input, &mut self.shapes);
         self.values.resize_with(network.nodes.len(), Vec::new);
         self.factors.resize_with(network.nodes.len(), Vec::new);
         for (values, shape) in self.values.iter_mut().zip(&self.shapes) {
             values.resize(shape.len(), 0.0);
+        }
+        self.passed.resize_with(network.nodes.len(), Vec::new);
+        for ((passed, shape), node) in self.passed.iter_mut().zip(&self.shapes).zip(&network.nodes)
+        {
+            passed.resize(if node.activation.is_some() { shape.len() } else { 0 }, false);
         }
         let scratch = network.nodes.iter().map(|node| match &node.op {
             Op::Conv(conv) => conv.scratch_len(self.shapes[node.inputs[0]]),
