@@ -4,7 +4,7 @@ use half::f16;
 use safetensors::SafeTensors;
 use safetensors::tensor::Dtype;
 
-use crate::engine::{Conv, Depthwise, Op, Window};
+use crate::engine::{Conv, Depthwise, Op, Window, Winograd};
 use crate::error::{Error, Result};
 
 pub(crate) struct Weights<'b> {
@@ -43,6 +43,19 @@ impl<'b> Weights<'b> {
         let (weights, bias) = self.pair(name)?;
         let conv = Conv::new(window, inputs, weights, bias);
         conv.map(Op::Conv).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
+    }
+
+    /// A dense 3x3 convolution of stride 1 and padding 1 from `NAME.weight` and `NAME.bias`.
+    #[cfg(feature = "dlib")]
+    pub(crate) fn conv3x3(&self, name: &str, inputs: usize) -> Result<Op> {
+        let (weights, bias) = self.pair(name)?;
+        // Above that, pictures are small, and the time goes into reading weights, of which Winograd's
+        // algorithm has more.
+        if bias.len() > 128 {
+            return self.conv(name, inputs, Window::new(3, 1, 1));
+        }
+        let conv = Winograd::new(inputs, &weights, bias);
+        conv.map(Op::Winograd).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
     }
 
     /// A matrix without a bias from `NAME.weight`, as a 1x1 convolution.

@@ -17,12 +17,14 @@ mod step;
 mod target;
 #[cfg(test)]
 mod tests;
+mod winograd;
 mod workspace;
 
 use activation::Activation;
 pub(crate) use conv::Conv;
 pub(crate) use depthwise::Depthwise;
 pub(crate) use pool::Pool;
+pub(crate) use winograd::Winograd;
 pub use workspace::Workspace;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +87,8 @@ pub(crate) enum Op {
     Input,
     /// A dense convolution; with a window of the whole picture, a matrix product.
     Conv(Conv),
+    /// A dense 3x3 convolution of stride 1, faster where channels are few and the picture is large.
+    Winograd(Winograd),
     /// A convolution of each channel with its own window.
     Depthwise(Depthwise),
     /// `max(x, 0)`.
@@ -177,9 +181,9 @@ impl Builder {
             let before = inputs[0];
             if activation.is_some() && uses[before] == 1 && before != 0 {
                 let place = places[before];
-                // The gradient of a sigmoid needs its value.
-                let free = nodes[place].activation.is_none();
-                if free && !matches!(nodes[place].op, Op::Sigmoid) {
+                // The gradients of these need their own results.
+                let kept = matches!(nodes[place].op, Op::Sigmoid | Op::Pool(_));
+                if nodes[place].activation.is_none() && !kept {
                     nodes[place].activation = activation;
                     places.push(place);
                     continue;
@@ -212,6 +216,7 @@ impl Op {
     fn weighted(&self) -> usize {
         match self {
             Op::Conv(conv) => conv.outputs(),
+            Op::Winograd(conv) => conv.outputs(),
             Op::Depthwise(conv) => conv.channels(),
             _ => 0,
         }
@@ -222,6 +227,7 @@ impl Op {
         match self {
             Op::Input | Op::Relu | Op::Relu6 | Op::Prelu(_) | Op::Sigmoid | Op::Scale => a,
             Op::Conv(conv) => conv.shape(a),
+            Op::Winograd(conv) => conv.shape(a),
             Op::Depthwise(conv) => conv.window().shape(a),
             Op::Pool(pool) => pool.window().shape(a),
             Op::GlobalAverage => Shape::new(a.channels, 1, 1),

@@ -23,14 +23,17 @@ impl Pool {
         if self == Pool::Max(Window::new(2, 2, 0)) && from.height.is_multiple_of(2) {
             return halve(input, from.width, output);
         }
-        let part = 1.0 / (self.window().kernel * self.window().kernel) as f32;
-        let to = self.window().shape(from);
-        for (at, out) in output.iter_mut().enumerate() {
-            let inside = self.positions(at, from, to);
-            *out = match self {
-                Pool::Max(_) => inside.map(|i| input[i]).fold(f32::NEG_INFINITY, f32::max),
-                Pool::Average(_) => inside.map(|i| input[i]).sum::<f32>() * part,
-            };
+        let part = self.part();
+        let (to, stride) = (self.window().shape(from), self.window().stride);
+        output.fill(if matches!(self, Pool::Max(_)) { f32::NEG_INFINITY } else { 0.0 });
+        for (n, line) in output.chunks_exact_mut(to.width).enumerate() {
+            self.for_each_shift(n, from, to, |source, valid| {
+                let pairs = line[valid].iter_mut().zip(input[source..].iter().step_by(stride));
+                match self {
+                    Pool::Max(_) => pairs.for_each(|(t, s)| *t = t.max(*s)),
+                    Pool::Average(_) => pairs.for_each(|(t, s)| *t += s * part),
+                }
+            });
         }
     }
 
@@ -38,42 +41,63 @@ impl Pool {
     #[inline(always)]
     pub(super) fn backward(
         self,
-        input: &[f32],
-        upstream: &[f32],
-        from: Shape,
+        (input, from): (&[f32], Shape),
+        (output, upstream): (&[f32], &[f32]),
         gradient: Target<'_>,
+        scratch: &mut [f32],
     ) {
-        let gradient = gradient.zeroed();
-        let part = 1.0 / (self.window().kernel * self.window().kernel) as f32;
-        let to = self.window().shape(from);
-        for (at, up) in upstream.iter().enumerate() {
-            let inside = self.positions(at, from, to);
-            match self {
-                Pool::Max(_) => {
-                    let largest = inside.reduce(|a, b| if input[b] > input[a] { b } else { a });
-                    if let Some(largest) = largest {
-                        gradient[largest] += up;
+        let part = self.part();
+        let (to, stride) = (self.window().shape(from), self.window().stride);
+        let (gradient, left) = (gradient.zeroed(), &mut scratch[..to.width]);
+        let lines = output.chunks_exact(to.width).zip(upstream.chunks_exact(to.width));
+        for (n, (output, upstream)) in lines.enumerate() {
+            // What no maximum has got yet.
+            left.copy_from_slice(upstream);
+            self.for_each_shift(n, from, to, |source, valid| {
+                let gradient = gradient[source..].iter_mut().step_by(stride);
+                match self {
+                    Pool::Max(_) => {
+                        let input = input[source..].iter().step_by(stride);
+                        let rest = left[valid.clone()].iter_mut().zip(&output[valid]);
+                        for ((g, i), (l, o)) in gradient.zip(input).zip(rest) {
+                            let hit = if i == o { *l } else { 0.0 };
+                            *g += hit;
+                            *l -= hit;
+                        }
+                    }
+                    Pool::Average(_) => {
+                        gradient.zip(&left[valid]).for_each(|(g, l)| *g += l * part);
                     }
                 }
-                Pool::Average(_) => inside.for_each(|i| gradient[i] += up * part),
-            }
+            });
         }
     }
 
-    /// The input positions under the window of output `at`.
+    /// One divided by the number of values in a window.
+    fn part(self) -> f32 {
+        1.0 / (self.window().kernel * self.window().kernel) as f32
+    }
+
+    /// Calls `visit(first input, outputs)` for each position in the windows of an output line. Inputs
+    /// advance by the stride.
     #[inline(always)]
-    fn positions(self, at: usize, from: Shape, to: Shape) -> impl Iterator<Item = usize> {
+    fn for_each_shift(
+        self,
+        line: usize,
+        from: Shape,
+        to: Shape,
+        mut visit: impl FnMut(usize, std::ops::Range<usize>),
+    ) {
         let Window { kernel, stride, padding } = self.window();
-        let (channel, y, x) = (at / to.area(), at % to.area() / to.width, at % to.width);
-        let span = move |o: usize, n: usize| {
-            let end = (o * stride + kernel).saturating_sub(padding).min(n);
-            (o * stride).saturating_sub(padding).min(end)..end
-        };
-        let columns = span(x, from.width);
-        span(y, from.height).flat_map(move |y| {
-            let line = channel * from.area() + y * from.width;
-            columns.clone().map(move |x| line + x)
-        })
+        let (channel, y) = (line / to.height, line % to.height);
+        for ky in 0..kernel {
+            let row = (y * stride + ky).checked_sub(padding).filter(|&row| row < from.height);
+            let Some(row) = row else { continue };
+            for kx in 0..kernel {
+                let (valid, start) = self.window().valid(kx, from.width, to.width);
+                visit(channel * from.area() + row * from.width + start, valid);
+            }
+        }
     }
 }
 

@@ -44,6 +44,9 @@ impl NullaryFnOnce for Forward<'_> {
             Op::Depthwise(conv) => {
                 return conv.forward(x, from, epilogue, (output, passed), scratch);
             }
+            Op::Winograd(conv) => {
+                return conv.forward(x, from, epilogue, (output, passed), scratch);
+            }
             Op::Input => {}
             Op::Relu | Op::Relu6 | Op::Prelu(_) => output.copy_from_slice(x),
             Op::Sigmoid => simple::sigmoid(x, output),
@@ -112,10 +115,11 @@ impl NullaryFnOnce for Backward<'_> {
         match op {
             Op::Input => {}
             Op::Conv(conv) => conv.backward(up, from, gradient, scratch),
+            Op::Winograd(conv) => conv.backward(up, from, gradient, scratch),
             Op::Depthwise(conv) => conv.backward(up, from, gradient, scratch),
             Op::Relu | Op::Relu6 | Op::Prelu(_) => gradient.put(up.iter().copied()),
             Op::Sigmoid => simple::sigmoid_backward(output.values, up, gradient),
-            Op::Pool(pool) => pool.backward(x, up, from, gradient),
+            Op::Pool(pool) => pool.backward((x, from), (output.values, up), gradient, scratch),
             Op::GlobalAverage => simple::global_average_backward(from, up, gradient),
             Op::Upsample => simple::upsample_backward(from, up, gradient),
             Op::Add => simple::add_from_corner(up, output.shape, gradient, from),

@@ -4,7 +4,9 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use super::{Builder, Conv, Depthwise, Network, NodeId, Op, Pool, Shape, Window, Workspace};
+use super::{
+    Builder, Conv, Depthwise, Network, NodeId, Op, Pool, Shape, Window, Winograd, Workspace,
+};
 
 /// Repeatable numbers in -1..1.
 struct Numbers(u64);
@@ -138,6 +140,34 @@ proptest! {
     }
 }
 
+/// Both kinds of convolution are accurate to a few units of the last place of the largest terms.
+#[test]
+fn winograds_convolution_equals_the_plain_one() {
+    for (height, width, inputs, outputs) in
+        [(8, 8, 4, 6), (5, 9, 3, 1), (17, 17, 20, 7), (2, 1, 1, 2)]
+    {
+        let (mut numbers, shape) = (Numbers(12), Shape::new(inputs, height, width));
+        let weights = numbers.take(outputs * inputs * 9);
+        let (bias, input) = (numbers.take(outputs), numbers.take(shape.len()));
+        let fast = Winograd::new(inputs, &weights, bias.clone()).unwrap();
+        let plain = Conv::new(Window::new(3, 1, 1), inputs, weights, bias).unwrap();
+        let upstream = numbers.take(outputs * shape.area());
+        let [(output, gradient), (expected, slopes)] =
+            [Op::Winograd(fast), Op::Conv(plain)].map(|op| {
+                let (network, mut work) = (single(op), Workspace::default());
+                network.forward(&mut work, shape, |x| x.copy_from_slice(&input));
+                let output = network.output(&work, 0).to_vec();
+                (output, network.backward(&mut work, 0, &upstream).to_vec())
+            });
+        let worst =
+            |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert_eq!((output.len(), gradient.len()), (expected.len(), slopes.len()));
+        assert!(worst(&output, &expected) < 1e-5, "{}", worst(&output, &expected));
+        assert!(worst(&gradient, &slopes) < 1e-5, "{}", worst(&gradient, &slopes));
+    }
+    assert!(Winograd::new(2, &[0.0; 9], vec![0.0]).is_none());
+}
+
 /// The slope of `sum(upstream * output)` along a direction, by the gradient and by central
 /// differences.
 fn slopes(network: &Network, shape: Shape, step: f32) -> (f64, f64) {
@@ -175,6 +205,8 @@ fn gradients_of_operations_equal_finite_differences() {
         ("conv 3x3/2", conv(3, 2, 0)),
         ("conv 7x7/2", conv(7, 2, 3)),
     ];
+    let window = numbers.take(5 * 3 * 9);
+    ops.push(("winograd", Op::Winograd(Winograd::new(3, &window, numbers.take(5)).unwrap())));
     let mut depthwise = |stride, padding| {
         let window = Window::new(3, stride, padding);
         Op::Depthwise(Depthwise::new(window, numbers.take(27), numbers.take(3)).unwrap())

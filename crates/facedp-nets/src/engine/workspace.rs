@@ -174,7 +174,9 @@ impl Workspace {
         }
         let scratch = network.nodes.iter().map(|node| match &node.op {
             Op::Conv(conv) => conv.scratch_len(self.shapes[node.inputs[0]]),
+            Op::Winograd(conv) => conv.scratch_len(self.shapes[node.inputs[0]]),
             Op::Depthwise(conv) => conv.scratch_len(self.shapes[node.inputs[0]]),
+            Op::Pool(_) => self.shapes[node.inputs[0]].width,
             _ => 0,
         });
         let needed = scratch.max().unwrap_or(0);

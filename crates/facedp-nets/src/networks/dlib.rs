@@ -32,11 +32,15 @@ pub(crate) fn network() -> Result<Network> {
     x = net.then(x, Op::Pool(Pool::Max(Window::new(3, 2, 0))));
     let mut inputs = 32;
     for (number, (outputs, halves)) in (1..).zip(BLOCKS) {
-        let first = if halves { Window::new(3, 2, 0) } else { Window::new(3, 1, 1) };
-        let mut y = net.then(x, weights.conv(&format!("block{number}.conv1"), inputs, first)?);
+        let name = format!("block{number}.conv1");
+        let first = if halves {
+            weights.conv(&name, inputs, Window::new(3, 2, 0))?
+        } else {
+            weights.conv3x3(&name, inputs)?
+        };
+        let mut y = net.then(x, first);
         y = net.then(y, Op::Relu);
-        let second = Window::new(3, 1, 1);
-        y = net.then(y, weights.conv(&format!("block{number}.conv2"), outputs, second)?);
+        y = net.then(y, weights.conv3x3(&format!("block{number}.conv2"), outputs)?);
         if halves {
             x = net.then(x, Op::Pool(Pool::Average(Window::new(2, 2, 0))));
         }
