@@ -15,6 +15,9 @@ pub(crate) struct Conv {
     outputs: usize,
     /// `outputs x (inputs * kernel * kernel)`, row by row.
     weights: Vec<f32>,
+    /// Of a pointwise convolution, the weights column by column: its gradient would otherwise read them
+    /// with large steps.
+    transposed: Vec<f32>,
     bias: Vec<f32>,
 }
 
@@ -29,7 +32,14 @@ impl Conv {
     ) -> Option<Self> {
         let outputs = bias.len();
         let fits = weights.len() == outputs * inputs * window.kernel * window.kernel;
-        fits.then_some(Self { window, inputs, outputs, weights, bias })
+        let transposed = Vec::new();
+        let mut conv =
+            fits.then_some(Self { window, inputs, outputs, weights, transposed, bias })?;
+        if conv.is_pointwise() {
+            let column = |n: usize| conv.weights.iter().skip(n).step_by(inputs);
+            conv.transposed = (0..inputs).flat_map(column).copied().collect();
+        }
+        Some(conv)
     }
 
     pub(super) fn shape(&self, from: Shape) -> Shape {
@@ -95,16 +105,17 @@ impl Conv {
     ) {
         let area = self.shape(from).area();
         let upstream = MatRef::from_row_major_slice(upstream, self.outputs, area);
-        let product = |target: &mut [f32], accumulate| {
+        let product = |target: &mut [f32], accumulate, weights| {
             let target = MatMut::from_row_major_slice_mut(target, self.depth(), area);
-            matmul(target, accumulate, self.weights().transpose(), upstream, 1.0, Par::Seq);
+            matmul(target, accumulate, weights, upstream, 1.0, Par::Seq);
         };
         if self.is_pointwise() {
             let accumulate = if gradient.first { Accum::Replace } else { Accum::Add };
-            product(gradient.values, accumulate);
+            let weights = MatRef::from_row_major_slice(&self.transposed, self.inputs, self.outputs);
+            product(gradient.values, accumulate, weights);
         } else {
             let columns = &mut scratch[..self.depth() * area];
-            product(columns, Accum::Replace);
+            product(columns, Accum::Replace, self.weights().transpose());
             self.gather(columns, from, gradient.zeroed());
         }
     }

@@ -1,7 +1,7 @@
 //! Depthwise convolution: each channel has its own window.
 
 use super::activation::{Epilogue, Line};
-use super::target::{Target, put};
+use super::target::Target;
 use super::{Shape, Window};
 
 /// A depthwise convolution with a bias.
@@ -24,9 +24,8 @@ impl Depthwise {
         self.window
     }
 
-    /// The number of values in a padded channel and its convolution.
     pub(super) fn scratch_len(&self, from: Shape) -> usize {
-        if self.is_common() { (2 * from.height + 2) * (from.width + 2) } else { 0 }
+        if self.is_common() { Plane::scratch_len(from) } else { 0 }
     }
 
     pub(super) fn channels(&self) -> usize {
@@ -47,13 +46,13 @@ impl Depthwise {
         if self.is_common() {
             let planes = input.chunks_exact(from.area()).zip(output.chunks_exact_mut(to.area()));
             let channels = self.weights.as_chunks::<9>().0.iter().zip(&self.bias);
-            let mut padded = Padded::new(scratch, from);
+            let mut plane = Plane::new(scratch, from);
             for (n, ((input, output), (window, &bias))) in planes.zip(channels).enumerate() {
-                padded.fill(input, from.width, 1);
-                let lines = padded.convolved(window).step_by(stride);
-                for (line, output) in lines.zip(output.chunks_exact_mut(to.width)) {
-                    let line = line.iter().step_by(stride);
-                    output.iter_mut().zip(line).for_each(|(o, v)| *o = *v);
+                plane.fill(input, from.width, 1);
+                if stride == 1 {
+                    plane.convolve(window, true, output);
+                } else {
+                    plane.convolve_halved(window, to.width, output);
                 }
                 let line = Line { bias, factor: epilogue.factor(n) };
                 epilogue.channel(n, line, output, passed);
@@ -86,16 +85,13 @@ impl Depthwise {
         if self.is_common() {
             let Target { first, values } = gradient;
             let planes = upstream.chunks_exact(to.area()).zip(values.chunks_exact_mut(from.area()));
-            let mut padded = Padded::new(scratch, from);
+            let mut plane = Plane::new(scratch, from);
             for ((upstream, gradient), window) in planes.zip(self.weights.as_chunks::<9>().0) {
                 let mut window = *window;
                 // The transpose of this convolution is the one with the reversed window.
                 window.reverse();
-                padded.fill(upstream, to.width, stride);
-                let lines = padded.convolved(&window).zip(gradient.chunks_exact_mut(from.width));
-                for (line, gradient) in lines {
-                    put(gradient, first, line.iter().copied());
-                }
+                plane.fill(upstream, to.width, stride);
+                plane.convolve(&window, first, gradient);
             }
             return;
         }
@@ -107,9 +103,9 @@ impl Depthwise {
         });
     }
 
-    /// Whether the window is 3x3 with a padding of 1, as in nearly all layers.
+    /// Whether the window is 3x3 with a padding of 1 and a stride of 1 or 2, as in nearly all layers.
     fn is_common(&self) -> bool {
-        (self.window.kernel, self.window.padding) == (3, 1)
+        (self.window.kernel, self.window.padding) == (3, 1) && self.window.stride <= 2
     }
 
     /// Calls `visit(weight, first input, first output, count)` for every weight and every line that it
@@ -136,48 +132,83 @@ impl Depthwise {
     }
 }
 
-/// A channel padded with zeros, and space for its convolution. One loop runs over all lines at once,
-/// which vectorises better than many short loops.
-struct Padded<'s> {
-    pitch: usize,
-    plane: &'s mut [f32],
+/// A channel with lines of zeros above and below it. One loop runs over all lines at once, which vectorises
+/// better than many short loops. It would run into the next line at both ends; masks prevent that.
+struct Plane<'s> {
+    shape: Shape,
+    values: &'s mut [f32],
+    /// 0 in the first column, else 1.
+    left: &'s [f32],
+    /// 0 in the last column, else 1.
+    right: &'s [f32],
+    /// Space for a result.
     result: &'s mut [f32],
 }
 
-impl<'s> Padded<'s> {
+impl<'s> Plane<'s> {
+    fn scratch_len(shape: Shape) -> usize {
+        4 * shape.area() + 2 * shape.width + 2
+    }
+
     #[inline(always)]
     fn new(scratch: &'s mut [f32], shape: Shape) -> Self {
-        let pitch = shape.width + 2;
-        let (plane, rest) = scratch.split_at_mut((shape.height + 2) * pitch);
-        plane.fill(0.0);
-        Self { pitch, plane, result: &mut rest[..shape.height * pitch] }
+        let (values, rest) = scratch.split_at_mut(shape.area() + 2 * shape.width + 2);
+        let (left, rest) = rest.split_at_mut(shape.area());
+        let (right, rest) = rest.split_at_mut(shape.area());
+        values.fill(0.0);
+        left.fill(1.0);
+        right.fill(1.0);
+        left.iter_mut().step_by(shape.width).for_each(|v| *v = 0.0);
+        right.iter_mut().skip(shape.width - 1).step_by(shape.width).for_each(|v| *v = 0.0);
+        Self { shape, values, left, right, result: &mut rest[..shape.area()] }
     }
 
     /// Writes lines of `width` values, `stride` pixels apart in both directions.
     #[inline(always)]
     fn fill(&mut self, lines: &[f32], width: usize, stride: usize) {
-        let places = self.plane[self.pitch..].chunks_exact_mut(self.pitch).step_by(stride);
+        let to = &mut self.values[self.shape.width + 1..][..self.shape.area()];
+        if stride == 1 {
+            return to.copy_from_slice(lines);
+        }
+        let places = to.chunks_mut(self.shape.width).step_by(stride);
         for (place, line) in places.zip(lines.chunks_exact(width)) {
-            if stride == 1 {
-                place[1..=width].copy_from_slice(line);
-            } else {
-                place[1..].iter_mut().step_by(stride).zip(line).for_each(|(p, v)| *p = *v);
+            place.iter_mut().step_by(stride).zip(line).for_each(|(p, v)| *p = *v);
+        }
+    }
+
+    /// Writes the convolution, or adds it. The formula is there twice because the compiler does not inline
+    /// every closure, and then does not vectorise.
+    #[inline(always)]
+    fn convolve(&self, window: &[f32; 9], first: bool, output: &mut [f32]) {
+        let count = output.len();
+        let shifted = |n: usize| &self.values[n / 3 * self.shape.width + n % 3..][..count];
+        let [a, b, c, d, e, f, g, h, i] = std::array::from_fn(shifted);
+        let [ka, kb, kc, kd, ke, kf, kg, kh, ki] = *window;
+        let (left, right) = (&self.left[..count], &self.right[..count]);
+        if first {
+            for (n, out) in output.iter_mut().enumerate() {
+                *out = (kb * b[n] + ke * e[n] + kh * h[n])
+                    + left[n] * (ka * a[n] + kd * d[n] + kg * g[n])
+                    + right[n] * (kc * c[n] + kf * f[n] + ki * i[n]);
+            }
+        } else {
+            for (n, out) in output.iter_mut().enumerate() {
+                *out += (kb * b[n] + ke * e[n] + kh * h[n])
+                    + left[n] * (ka * a[n] + kd * d[n] + kg * g[n])
+                    + right[n] * (kc * c[n] + kf * f[n] + ki * i[n]);
             }
         }
     }
 
-    /// The lines of the convolution. Their last two values are meaningless.
+    /// Writes every second value of every second line of the convolution.
     #[inline(always)]
-    fn convolved(&mut self, window: &[f32; 9]) -> std::slice::ChunksExact<'_, f32> {
-        let count = self.result.len() - 2;
-        let shifted = |n: usize| &self.plane[n / 3 * self.pitch + n % 3..][..count];
-        let [a, b, c, d, e, f, g, h, i] = std::array::from_fn(shifted);
-        let [ka, kb, kc, kd, ke, kf, kg, kh, ki] = *window;
-        for (n, out) in self.result[..count].iter_mut().enumerate() {
-            *out = (ka * a[n] + kb * b[n] + kc * c[n])
-                + (kd * d[n] + ke * e[n] + kf * f[n])
-                + (kg * g[n] + kh * h[n] + ki * i[n]);
+    fn convolve_halved(&mut self, window: &[f32; 9], width: usize, output: &mut [f32]) {
+        let mut result = std::mem::take(&mut self.result);
+        self.convolve(window, true, result);
+        let lines = result.chunks_exact(self.shape.width).step_by(2);
+        for (line, output) in lines.zip(output.chunks_exact_mut(width)) {
+            output.iter_mut().zip(line.iter().step_by(2)).for_each(|(o, v)| *o = *v);
         }
-        self.result.chunks_exact(self.pitch)
+        std::mem::swap(&mut self.result, &mut result);
     }
 }

@@ -81,41 +81,60 @@ impl Tiles {
     }
 }
 
-/// `B^T d` along one direction.
+/// `B^T d` along one direction. Loops, not closures: the compiler would not always inline those.
 #[inline(always)]
 fn spread([a, b, c, d]: [Lanes; 4]) -> [Lanes; 4] {
-    let of = |f: fn(f32, f32) -> f32, x: Lanes, y: Lanes| std::array::from_fn(|i| f(x[i], y[i]));
-    [of(|x, y| x - y, a, c), of(|x, y| x + y, b, c), of(|x, y| x - y, c, b), of(|x, y| x - y, b, d)]
+    let mut spread = [[0.0; LANES]; 4];
+    for i in 0..LANES {
+        spread[0][i] = a[i] - c[i];
+        spread[1][i] = b[i] + c[i];
+        spread[2][i] = c[i] - b[i];
+        spread[3][i] = b[i] - d[i];
+    }
+    spread
 }
 
 /// `A^T m` along one direction.
 #[inline(always)]
 fn collect([a, b, c, d]: [Lanes; 4]) -> [Lanes; 2] {
-    let sum = std::array::from_fn(|i| a[i] + b[i] + c[i]);
-    [sum, std::array::from_fn(|i| b[i] - c[i] - d[i])]
+    let mut sums = [[0.0; LANES]; 2];
+    for i in 0..LANES {
+        sums[0][i] = a[i] + b[i] + c[i];
+        sums[1][i] = b[i] - c[i] - d[i];
+    }
+    sums
 }
 
+/// The first `count` values, eight by eight.
 #[inline(always)]
-fn lanes(values: &[f32], at: usize) -> Lanes {
-    std::array::from_fn(|i| values[at..at + LANES][i])
+fn lanes(values: &[f32], count: usize) -> &[Lanes] {
+    &values.as_chunks().0[..count]
 }
 
 /// `B^T d B` of every tile of a channel: 16 lines, `step` apart in `to`.
 #[inline(always)]
 fn spread_tiles(tiles: Tiles, planes: &[f32], to: &mut [f32], step: usize) {
-    let Tiles { pitch, count, .. } = tiles;
-    let planes: [&[f32]; 4] =
-        std::array::from_fn(|n| &planes[n * tiles.plane()..][..tiles.plane()]);
-    for at in (0..count).step_by(LANES) {
-        // Row r and column c of the tile.
-        let value =
-            |r: usize, c: usize| lanes(planes[r % 2 * 2 + c % 2], at + r / 2 * pitch + c / 2);
-        let columns: [[Lanes; 4]; 4] =
-            std::array::from_fn(|c| spread(std::array::from_fn(|r| value(r, c))));
+    let count = tiles.count / LANES;
+    // Row r and column c of a tile.
+    let tile: [&[Lanes]; 16] = std::array::from_fn(|n| {
+        let (r, c) = (n / 4, n % 4);
+        let plane = (r % 2 * 2 + c % 2) * tiles.plane();
+        lanes(&planes[plane + r / 2 * tiles.pitch + c / 2..], count)
+    });
+    let mut lines = to.chunks_mut(step).map(|line| &mut line.as_chunks_mut().0[..count]);
+    let to: [&mut [Lanes]; 16] = std::array::from_fn(|_| lines.next().unwrap_or_default());
+    if to.iter().any(|line| line.len() != count) {
+        return; // never: this spares the loop its checks
+    }
+    for n in 0..count {
+        let mut columns = [[[0.0; LANES]; 4]; 4];
+        for (c, column) in columns.iter_mut().enumerate() {
+            *column = spread([tile[c][n], tile[4 + c][n], tile[8 + c][n], tile[12 + c][n]]);
+        }
         for r in 0..4 {
-            let row = spread(std::array::from_fn(|c| columns[c][r]));
-            for (c, values) in row.iter().enumerate() {
-                to[(4 * r + c) * step + at..][..LANES].copy_from_slice(values);
+            let row = spread([columns[0][r], columns[1][r], columns[2][r], columns[3][r]]);
+            for c in 0..4 {
+                to[4 * r + c][n] = row[c];
             }
         }
     }
@@ -124,14 +143,22 @@ fn spread_tiles(tiles: Tiles, planes: &[f32], to: &mut [f32], step: usize) {
 /// `A^T m A` of every tile of a channel, from 16 lines `step` apart: four planes of `count` values.
 #[inline(always)]
 fn collect_tiles(tiles: Tiles, from: &[f32], step: usize, planes: &mut [f32]) {
-    for at in (0..tiles.count).step_by(LANES) {
-        let value = |r: usize, c: usize| lanes(from, (4 * r + c) * step + at);
-        let columns: [[Lanes; 2]; 4] =
-            std::array::from_fn(|c| collect(std::array::from_fn(|r| value(r, c))));
+    let count = tiles.count / LANES;
+    let from: [&[Lanes]; 16] = std::array::from_fn(|n| lanes(&from[n * step..], count));
+    let mut lines = planes.chunks_mut(tiles.count).map(|line| &mut line.as_chunks_mut().0[..count]);
+    let to: [&mut [Lanes]; 4] = std::array::from_fn(|_| lines.next().unwrap_or_default());
+    if to.iter().any(|line| line.len() != count) {
+        return; // never: this spares the loop its checks
+    }
+    for n in 0..count {
+        let mut columns = [[[0.0; LANES]; 2]; 4];
+        for (c, column) in columns.iter_mut().enumerate() {
+            *column = collect([from[c][n], from[4 + c][n], from[8 + c][n], from[12 + c][n]]);
+        }
         for r in 0..2 {
-            let row = collect(std::array::from_fn(|c| columns[c][r]));
-            for (c, values) in row.iter().enumerate() {
-                planes[(2 * r + c) * tiles.count + at..][..LANES].copy_from_slice(values);
+            let row = collect([columns[0][r], columns[1][r], columns[2][r], columns[3][r]]);
+            for c in 0..2 {
+                to[2 * r + c][n] = row[c];
             }
         }
     }
