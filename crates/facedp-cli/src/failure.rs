@@ -57,7 +57,7 @@ impl Failure {
             | Error::UnknownRecogniser { .. }
             | Error::NoPlan { .. }
             | Error::CertifiedMetadata
-            | Error::MinPsnr { .. }
+            | Error::MinQuality { .. }
             | Error::Margin { .. }
             | Error::Tuning { .. }
             | Error::Mechanism(_) => Failure::Usage(error.into()),

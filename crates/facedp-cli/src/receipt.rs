@@ -126,7 +126,9 @@ fn explain(receipt: &Receipt) -> String {
                 Goal::Draw => "towards a person drawn for it",
             };
             let epsilon = format!("{} for the draw, none for the picture", steering.epsilon.get());
-            (format!("steered {goal}, at least {} dB", steering.min_psnr), epsilon)
+            let shape = if steering.shape { "" } else { ", shape kept" };
+            let quality = steering.min_quality;
+            (format!("steered {goal}, quality at least {quality}{shape}"), epsilon)
         }
     };
     let list = |items: &[String]| match items {
@@ -174,15 +176,26 @@ fn explain_face(number: usize, face: &FaceRecord) -> Vec<String> {
             noisy_features.iter().flatten().count(),
             noisy_features.len()
         ),
-        Details::Steered(SteeringOutcome { steps, reached }) => {
+        Details::Steered(SteeringOutcome { steps, reached, shape }) => {
             let end = if *reached { "margin reached" } else { "margin not reached" };
-            format!("    steered   {}, {end}", words::count(*steps, "step"))
+            let moved = shape.map_or(String::new(), |shape| {
+                let [mean, most, stretch] =
+                    [shape.displacement, shape.max_displacement, shape.stretch].map(|v| 100.0 * v);
+                format!(
+                    "; moved by {mean:.1} % of the distance of the eyes, at most {most:.1} %, \
+                     stretched by at most {stretch:.0} %"
+                )
+            });
+            format!("    steered   {}, {end}{moved}", words::count(*steps, "step"))
         }
     }));
     if let Some(quality) = &face.quality {
         let psnr = words::decibels(quality.psnr, "infinite");
         let ssim = quality.ssim.map_or("undefined".to_owned(), |ssim| format!("{ssim:.5}"));
-        lines.push(format!("    quality   PSNR {psnr}, SSIM {ssim}"));
+        lines.push(format!("    region    PSNR {psnr}, SSIM {ssim}"));
+    }
+    if let Some(score) = face.score {
+        lines.push(format!("    quality   {score:.1} (SSIMULACRA2)"));
     }
     for verdict in &face.recognisers {
         let before = face.before.iter().find(|before| before.name == verdict.name);

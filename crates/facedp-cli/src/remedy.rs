@@ -70,7 +70,7 @@ fn remedy_of_mechanism(error: &Mechanism) -> Option<String> {
 /// What has a setting.
 fn owner(setting: &str) -> &'static str {
     match setting {
-        "strength" | "goal" | "min_psnr" | "colour" | "steer_by" => "--method steered",
+        "strength" | "goal" | "min_quality" | "shape" | "steer_by" => "--method steered",
         "mechanism" => "--method certified",
         "eta" => "--method rdp-lmgd",
         "significance" => "--method rdp-na",

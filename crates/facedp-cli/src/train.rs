@@ -109,26 +109,25 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
 /// Statistics of embeddings, from the first picture of each person.
 fn prior(args: &Train, people: &[Person], output: &Output) -> Result<ExitCode, Failure> {
     files::require_writable(&args.output)?;
-    let known = ["dlib", "sface"].map(str::to_owned);
-    let (detector, recognisers) = (FaceDetector::new()?, Recognisers::embedded()?.keep(&known));
+    let (detector, recognisers) = (FaceDetector::new()?, Recognisers::embedded()?);
+    let names: Vec<&str> = recognisers.as_slice().iter().map(|r| r.name()).collect();
+    let place = |name: &str| names.iter().position(|known| *known == name);
+    let order: Option<Vec<usize>> = Prior::recognisers().map(place).collect();
+    let order = order.context("a prior needs all five recognisers in the program")?;
     let bar = progress::bar(people.len(), "looking", output);
     let look = |work: &mut Workspace, person: &Person| {
         let path = &person.pictures[0];
-        let mut embed = || -> anyhow::Result<[Vec<f32>; 2]> {
+        let mut embed = || -> anyhow::Result<Vec<Vec<f32>>> {
             let photo = photo::read(path)?;
             let face = detector.central_face(&photo, work)?.context("no face found")?;
             let reference = recognisers.reference(&photo, &face, work)?;
-            reference
-                .embeddings()
-                .to_vec()
-                .try_into()
-                .map_err(|_| anyhow!("both recognisers are needed"))
+            Ok(order.iter().map(|place| reference.embeddings()[*place].clone()).collect())
         };
         let embeddings = embed().with_context(|| format!("{}", path.display()));
         bar.inc(1);
         embeddings
     };
-    let looked: Vec<anyhow::Result<[Vec<f32>; 2]>> =
+    let looked: Vec<anyhow::Result<Vec<Vec<f32>>>> =
         people.par_iter().map_init(Workspace::default, look).collect();
     bar.finish_and_clear();
     let (mut seen, mut failed) = (Vec::new(), 0);

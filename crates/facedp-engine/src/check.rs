@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::detect::{DetectedFace, MIN_SCORE};
 use crate::error::Result;
 use crate::photo::Photo;
+use crate::quality::{self, Original};
 use crate::recognise::{Trial, Verdict};
 use crate::resources::Networks;
 
@@ -25,6 +26,8 @@ pub struct Checked {
 pub struct CheckedFace {
     #[serde(flatten)]
     pub face: DetectedFace,
+    /// SSIMULACRA2 score of the face. Pixels that moved lower it, even if nothing looks different.
+    pub score: f64,
     /// Verdicts on the face in the other photo, also after JPEG and at half size.
     pub recognisers: Vec<Verdict>,
 }
@@ -42,7 +45,10 @@ pub(crate) fn check(
     for face in networks.detector()?.find(original, MIN_SCORE, work)? {
         let reference = recognisers.reference(original, &face, work)?;
         let verdicts = recognisers.judge(&reference, released, Trial::Degraded, work)?;
-        faces.push(CheckedFace { face, recognisers: verdicts });
+        let [before, after] = [original, released]
+            .map(|photo| quality::seen(&photo.picture(quality::square(&face, original))?));
+        let score = Original::new(&before?)?.score(&after?)?;
+        faces.push(CheckedFace { face, score, recognisers: verdicts });
     }
     Ok(Checked { quality, faces })
 }

@@ -67,9 +67,11 @@ pub enum Error {
     )]
     CertifiedMetadata,
     #[error(
-        "a smallest PSNR of {given} dB: the range is {low} (strong) to {high} (hardly any change)"
+        "a smallest quality of {given}: the range is {low} (strong) to {high} (hardly any change)"
     )]
-    MinPsnr { given: f64, low: f64, high: f64 },
+    MinQuality { given: f64, low: f64, high: f64 },
+    #[error("the quality could not be measured: {problem}")]
+    Score { problem: String },
     #[error("a margin of {given}: 0 or more thresholds are possible")]
     Margin { given: f32 },
     #[error("{name}={given}: the range is {} to {}", range[0], range[1])]

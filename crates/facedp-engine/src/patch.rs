@@ -9,7 +9,7 @@ use crate::photo::{Photo, Region};
 
 /// Landmarks in a face chip of 128 pixels: their mean positions in the centre 150 pixels of 300 pictures
 /// of LFW (deep-funneled, even identities).
-const CHIP_LANDMARKS: Landmarks =
+pub(crate) const CHIP_LANDMARKS: Landmarks =
     [[45.9, 53.0], [83.1, 52.7], [64.6, 74.1], [49.4, 90.6], [81.0, 90.3]];
 /// Side of the chip that [`CHIP_LANDMARKS`] refers to, in pixels.
 const CHIP_SIDE: f32 = 128.0;

@@ -3,6 +3,8 @@
 //! The prior is a Gaussian over the concatenated embeddings of all recognisers, so that a draw is the same
 //! person for each of them. It was fitted to public faces of people who appear in no test.
 
+use std::ops::Range;
+
 use facedp::Epsilon;
 use facedp::noise::discrete_laplace;
 use faer::{Mat, Side};
@@ -15,12 +17,13 @@ use crate::random::normal;
 
 static EMBEDDED: &[u8] = include_bytes!("../../../assets/prior.safetensors");
 
-/// Length of an embedding.
-const LENGTH: usize = 128;
-/// The recognisers in the order in which the prior concatenates their embeddings.
-const ORDER: [&str; 2] = ["dlib", "sface"];
-/// Number of principal directions that are kept.
-const DIRECTIONS: usize = 96;
+/// The recognisers in the order in which the prior concatenates their embeddings, with the lengths of these.
+const ORDER: [(&str, usize); 5] =
+    [("dlib", 128), ("facexzoo", 512), ("intel", 256), ("mobilefacenet", 128), ("sface", 128)];
+/// Length of all embeddings together.
+const ALL: usize = 1152;
+/// Number of principal directions that are kept: nine tenths of the variance.
+const DIRECTIONS: usize = 256;
 /// Steps of discrete noise per unit of an embedding.
 const GRID: f64 = 1_048_576.0;
 /// Share of values below the clipping box, and above it.
@@ -64,22 +67,30 @@ impl Prior {
             }
             Ok(values)
         };
-        let all = ORDER.len() * LENGTH;
         Ok(Self {
-            mean: get("mean", all)?,
-            low: get("low", all)?,
-            high: get("high", all)?,
-            directions: get("directions", DIRECTIONS * all)?,
+            mean: get("mean", ALL)?,
+            low: get("low", ALL)?,
+            high: get("high", ALL)?,
+            directions: get("directions", DIRECTIONS * ALL)?,
             spreads: get("spreads", DIRECTIONS)?,
         })
     }
 
-    /// Fits a prior to the embeddings of people: dlib's and SFace's of each person. Returns the file.
-    pub fn fit(people: &[[Vec<f32>; 2]], source: &str) -> Result<Vec<u8>> {
-        let all = ORDER.len() * LENGTH;
-        let complete = |p: &[Vec<f32>; 2]| p.iter().all(|e| e.len() == LENGTH);
-        if people.len() < 2 * all || !people.iter().all(complete) {
-            let problem = format!("at least {} people are needed", 2 * all);
+    /// The recognisers whose embeddings a prior holds, in its order.
+    pub fn recognisers() -> impl Iterator<Item = &'static str> {
+        ORDER.iter().map(|(name, _)| *name)
+    }
+
+    /// Fits a prior to the embeddings of people: for each person, one by each of [`Self::recognisers`].
+    /// Returns the file.
+    pub fn fit(people: &[Vec<Vec<f32>>], source: &str) -> Result<Vec<u8>> {
+        let all = ALL;
+        let complete = |p: &Vec<Vec<f32>>| {
+            p.iter().map(Vec::len).eq(ORDER.iter().map(|(_, length)| *length))
+        };
+        let least = 4 * DIRECTIONS;
+        if people.len() < least || !people.iter().all(complete) {
+            let problem = format!("embeddings of at least {least} people are needed");
             return Err(Error::Prior { problem });
         }
         let rows: Vec<Vec<f64>> = people.iter().map(joined).collect();
@@ -137,7 +148,7 @@ impl Prior {
     /// prior, given noisy `own` embeddings of the face.
     ///
     /// `own` is clipped to the public box and gets Laplace noise of budget `epsilon`; the draw depends on
-    /// nothing else. Recognisers that the prior does not know get no numbers. With a small budget it is almost independent of `own`; with a huge one it is close.
+    /// nothing else. With a small budget it is almost independent of `own`; with a huge one it is close.
     pub(crate) fn draw(
         &self,
         names: &[&str],
@@ -148,11 +159,9 @@ impl Prior {
         let all = self.mean.len();
         let mut observed: Vec<Option<f64>> = vec![None; all];
         for (name, own) in names.iter().zip(own) {
-            if let Some(position) = ORDER.iter().position(|n| n == name) {
-                let range = position * LENGTH..(position + 1) * LENGTH;
-                let values = observed[range].iter_mut().zip(normalised(position, own));
-                values.for_each(|(observed, value)| *observed = Some(value));
-            }
+            let range = range(name);
+            let values = observed[range].iter_mut().zip(normalised(name, own));
+            values.for_each(|(observed, value)| *observed = Some(value));
         }
         let width = |i: usize| f64::from(self.high[i] - self.low[i]);
         let sensitivity: f64 = (0..all).filter(|i| observed[*i].is_some()).map(width).sum();
@@ -178,24 +187,33 @@ impl Prior {
             let along = gain * along_noisy + posterior_spread * f64::from(normal(random));
             drawn.iter_mut().zip(direction).for_each(|(v, d)| *v += along * f64::from(*d));
         }
-        let part = |name: &&str| {
-            let Some(position) = ORDER.iter().position(|n| n == name) else { return Vec::new() };
-            drawn[position * LENGTH..(position + 1) * LENGTH].iter().map(|v| *v as f32).collect()
-        };
+        let part = |name: &&str| drawn[range(name)].iter().map(|v| *v as f32).collect();
         names.iter().map(part).collect()
     }
 }
 
-/// An embedding in the units of the prior. SFace's has length 1, since only its direction counts.
-fn normalised(position: usize, embedding: &[f32]) -> impl Iterator<Item = f64> {
+/// The embedding of a recogniser among all; empty if the prior does not know it.
+fn range(name: &str) -> Range<usize> {
+    let mut start = 0;
+    for (known, length) in ORDER {
+        if known == name {
+            return start..start + length;
+        }
+        start += length;
+    }
+    0..0
+}
+
+/// An embedding in the units of the prior. Only the direction counts, except for dlib.
+fn normalised(name: &str, embedding: &[f32]) -> impl Iterator<Item = f64> {
     let size = embedding.iter().map(|v| f64::from(v * v)).sum::<f64>().sqrt();
-    let size = if ORDER[position] == "sface" && size > 0.0 { size } else { 1.0 };
+    let size = if name != "dlib" && size > 0.0 { size } else { 1.0 };
     embedding.iter().map(move |v| f64::from(*v) / size)
 }
 
-fn joined(person: &[Vec<f32>; 2]) -> Vec<f64> {
-    let parts = person.iter().enumerate();
-    parts.flat_map(|(position, embedding)| normalised(position, embedding)).collect()
+fn joined(person: &Vec<Vec<f32>>) -> Vec<f64> {
+    let parts = ORDER.iter().zip(person);
+    parts.flat_map(|((name, _), embedding)| normalised(name, embedding)).collect()
 }
 
 #[cfg(test)]
@@ -212,12 +230,13 @@ mod tests {
 
     fn draw(own: f32, epsilon: f64, label: &str) -> Vec<Vec<f32>> {
         let prior = Prior::embedded().unwrap();
-        let at = |share: f32| -> Vec<f32> {
-            (0..LENGTH).map(|i| prior.low[i] + share * (prior.high[i] - prior.low[i])).collect()
+        let at = |name: &str| -> Vec<f32> {
+            range(name).map(|i| prior.low[i] + own * (prior.high[i] - prior.low[i])).collect()
         };
-        let own = [at(own), at(own)];
+        let names: Vec<&str> = Prior::recognisers().collect();
+        let own: Vec<Vec<f32>> = names.iter().map(|name| at(name)).collect();
         let epsilon = Epsilon::new(epsilon).unwrap();
-        prior.draw(&["dlib", "sface"], &own, epsilon, &mut experiment(1, label))
+        prior.draw(&names, &own, epsilon, &mut experiment(1, label))
     }
 
     /// With a small budget a draw hardly depends on the face: other faces with the same randomness give
@@ -231,7 +250,7 @@ mod tests {
         // Other randomness gives a different person.
         let stranger = draw(0.2, 0.2, "b");
         assert!(distance(&one[0], &stranger[0]) > 0.4);
-        assert!(distance(&one[1], &stranger[1]) > 0.7);
+        assert!(distance(&one[4], &stranger[4]) > 0.7);
     }
 
     /// Draws are as far from the mean as the embeddings of people.
@@ -239,8 +258,8 @@ mod tests {
     fn draws_are_like_people() {
         let prior = Prior::embedded().unwrap();
         let drawn: Vec<_> = (0..50).map(|n| draw(0.5, 0.2, &n.to_string())).collect();
-        for (part, expected) in [(0, 0.56), (1, 0.9)] {
-            let mean = &prior.mean[part * LENGTH..(part + 1) * LENGTH];
+        for (part, name, expected) in [(0, "dlib", 0.56), (1, "facexzoo", 0.9), (4, "sface", 0.9)] {
+            let mean = &prior.mean[range(name)];
             let far = drawn.iter().map(|d| distance(&d[part], mean)).sum::<f32>() / 50.0;
             assert!((far / expected - 1.0).abs() < 0.1, "{part}: {far}");
         }

@@ -12,7 +12,7 @@ use crate::recognise::Verdict;
 use crate::steering::Steering;
 
 /// Version of the receipt format.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// The terms of a release: method, claim, randomness. They depend on neither pixels nor noise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -113,12 +113,24 @@ pub struct Certificate {
 }
 
 /// The outcome of steering a face.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SteeringOutcome {
     pub steps: usize,
     /// Whether all distances exceeded their thresholds by the margin, also after JPEG and at half size, before
     /// encoding.
     pub reached: bool,
+    /// None if the face kept its shape.
+    pub shape: Option<Displacement>,
+}
+
+/// How far the pixels of a face were moved.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Displacement {
+    /// Root mean square over the face, as a share of the distance of the eyes.
+    pub displacement: f64,
+    pub max_displacement: f64,
+    /// Largest relative change of a small length.
+    pub stretch: f64,
 }
 
 /// What was done to one photo.
@@ -160,6 +172,9 @@ pub struct FaceRecord {
     pub details: Option<Details>,
     /// Quality of the chip's region as written, compared with the original.
     pub quality: Option<Quality>,
+    /// SSIMULACRA2 score of the face as written, compared with the original; where pixels moved, with the
+    /// original moved in the same way.
+    pub score: Option<f64>,
     pub recognisers: Vec<Verdict>,
     /// Verdicts on the original after degradation.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -207,18 +222,19 @@ mod tests {
         let terms = Terms::steered(&steering, Randomness::Keyed);
         let record = FaceRecord {
             face: None,
-            details: Some(Details::Steered(SteeringOutcome { steps: 8, reached: true })),
+            details: Some(Details::Steered(SteeringOutcome { steps: 8, reached: true, shape: None })),
             quality: None,
+            score: Some(75.5),
             recognisers: Vec::new(),
             before: Vec::new(),
         };
         let receipt = Receipt::new(terms, "00".to_owned(), Vec::new(), Vec::new(), vec![record]);
         let text = serde_json::to_string(&receipt).unwrap();
-        assert_eq!(text, include_str!("../tests/golden/receipt-1.json").trim_end());
+        assert_eq!(text, include_str!("../tests/golden/receipt-2.json").trim_end());
         assert_eq!(Receipt::from_json(&text).unwrap(), receipt);
-        let newer = text.replacen("\"schema\":1", "\"schema\":2", 1);
+        let newer = text.replacen("\"schema\":2", "\"schema\":3", 1);
         let error = Receipt::from_json(&newer).unwrap_err().to_string();
-        assert!(error.contains("receipt") && error.contains('2'), "{error}");
+        assert!(error.contains("receipt") && error.contains('3'), "{error}");
         assert!(Receipt::from_json("{}").is_err());
     }
 }

@@ -40,10 +40,10 @@ pub struct Request {
     // Settings of `steered`.
     pub strength: Option<Strength>,
     pub goal: Option<Goal>,
-    /// Smallest PSNR of a face's region, in dB of luma; overrides the strength's.
-    pub min_psnr: Option<f64>,
-    /// Whether colours change too, or only luma.
-    pub colour: Option<bool>,
+    /// Smallest SSIMULACRA2 score of a face; overrides the strength's.
+    pub min_quality: Option<f64>,
+    /// Whether the face's pixels move too, or only change their luma.
+    pub shape: Option<bool>,
     /// Recognisers to steer by, all if empty.
     pub steer_by: Vec<String>,
 
@@ -182,8 +182,8 @@ impl Default for Request {
             method: MethodName::default(),
             strength: None,
             goal: None,
-            min_psnr: None,
-            colour: None,
+            min_quality: None,
+            shape: None,
             steer_by: Vec::new(),
             epsilon: None,
             features: None,
@@ -238,8 +238,8 @@ impl Request {
         [
             (self.strength.is_some(), "strength"),
             (self.goal.is_some(), "goal"),
-            (self.min_psnr.is_some(), "min_psnr"),
-            (self.colour.is_some(), "colour"),
+            (self.min_quality.is_some(), "min_quality"),
+            (self.shape.is_some(), "shape"),
             (!self.steer_by.is_empty(), "steer_by"),
             (self.epsilon.is_some(), "epsilon"),
             (self.features.is_some(), "features"),

@@ -191,15 +191,12 @@ impl Recogniser {
         }
     }
 
-    /// The gradient of `-distance(a, b)` with respect to `a`: the direction in which `a` approaches `b`
-    /// fastest. Zeros where cosines are compared and one of the two has no direction.
+    /// The direction in which `a` approaches `b`: the gradient of minus half the squared distance with
+    /// respect to `a`, of unit vectors if the metric is the cosine.
     pub fn pull(&self, a: &[f32], b: &[f32]) -> Vec<f32> {
         let dot = |a: &[f32], b: &[f32]| -> f32 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
         match self.rule.metric {
-            Metric::Euclidean => {
-                let distance = self.distance(a, b).max(f32::MIN_POSITIVE);
-                a.iter().zip(b).map(|(a, b)| (b - a) / distance).collect()
-            }
+            Metric::Euclidean => a.iter().zip(b).map(|(a, b)| b - a).collect(),
             Metric::Cosine => {
                 let (size, other) = (dot(a, a).sqrt(), dot(b, b).sqrt());
                 if size == 0.0 || other == 0.0 {

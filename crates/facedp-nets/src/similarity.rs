@@ -81,7 +81,13 @@ impl Similarity {
     /// The same transform for a picture of half the size, whose pixel (x, y) covers four pixels and has
     /// its centre at (2x + 1/2, 2y + 1/2) of the full picture.
     pub fn for_half_size(&self) -> Self {
-        Self { a: 2.0 * self.a, b: 2.0 * self.b, shift: self.apply([0.5, 0.5]) }
+        self.for_size(0.5)
+    }
+
+    /// The same transform for a picture `factor` times as large, scaled about its corner.
+    pub fn for_size(&self, factor: f32) -> Self {
+        let (scale, first) = (factor.recip(), 0.5 / factor - 0.5);
+        Self { a: scale * self.a, b: scale * self.b, shift: self.apply([first, first]) }
     }
 
     /// The same transform for a crop of the picture, whose first pixel lies at `corner`.

@@ -107,26 +107,26 @@ pub struct Steered {
     pub report: ReportArgs,
     #[command(flatten)]
     pub photos: PhotoArgs,
-    /// Smallest PSNRs of a face's region, 25 to 50 dB
+    /// Smallest SSIMULACRA2 scores of a face, 30 to 95
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        default_value = "36",
+        default_value = "75",
         help_heading = "Steering"
     )]
-    pub min_psnr: Vec<f64>,
+    pub min_quality: Vec<f64>,
     /// Where faces go
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "both",
           value_parser = names::<Goal>(Goal::NAMES), help_heading = "Steering")]
     pub goals: Vec<Goal>,
     /// Recognisers to steer by; the others are held out [default: all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["dlib", "sface"],
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["dlib", "facexzoo", "intel", "mobilefacenet", "sface"],
           help_heading = "Steering")]
     pub steer_by: Vec<String>,
-    /// Change colours too, or only luma [default: on]
-    #[arg(long, visible_alias = "color", value_parser = switches(), help_heading = "Steering")]
-    pub colour: Option<bool>,
+    /// Move the face's pixels too, or change only their luma [default: on]
+    #[arg(long, value_parser = switches(), help_heading = "Steering")]
+    pub shape: Option<bool>,
     /// End early once all distances are this many times their threshold; 0: never [default: medium's]
     #[arg(long, value_name = "TIMES", allow_negative_numbers = true, help_heading = "Steering")]
     pub margin: Option<f32>,
@@ -201,7 +201,7 @@ pub struct ReportArgs {
     pub output: PathBuf,
     /// Recognisers inside the program that judge photos
     #[arg(long, visible_alias = "recognizers", value_name = "LIST", value_delimiter = ',',
-          default_value = "dlib,sface", value_parser = ["dlib", "sface"])]
+          default_value = "dlib,sface", value_parser = ["dlib", "facexzoo", "intel", "mobilefacenet", "sface"])]
     pub recognisers: Vec<String>,
     /// Which people, by the last bit of SHA-256 of the folder's name; the embedded model was trained on
     /// even ones

@@ -78,20 +78,20 @@ pub struct Protect {
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Steering")]
 pub struct SteerArgs {
-    /// How much faces may change: at least 39, 36 or 34 dB [default: medium]
+    /// How much faces may change: a quality of at least 85, 75 or 65 [default: medium]
     #[arg(long, value_parser = names::<Strength>(Strength::NAMES))]
     pub strength: Option<Strength>,
     /// Where faces go: away from themselves, towards a person drawn for each, or both [default: both]
     #[arg(long, value_parser = names::<Goal>(Goal::NAMES))]
     pub goal: Option<Goal>,
-    /// Smallest PSNR of a face's region, 25 to 50 dB [default: the strength's]
-    #[arg(long, value_name = "DB", allow_negative_numbers = true)]
-    pub min_psnr: Option<f64>,
-    /// Change colours too, or only luma [default: on]
-    #[arg(long, visible_alias = "color", value_parser = switches())]
-    pub colour: Option<bool>,
+    /// Smallest SSIMULACRA2 score of a face, 30 to 95 (90: nobody sees a change) [default: the strength's]
+    #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
+    pub min_quality: Option<f64>,
+    /// Move the face's pixels a little too, or change only their brightness [default: on]
+    #[arg(long, value_parser = switches())]
+    pub shape: Option<bool>,
     /// Recognisers to steer by [default: all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["dlib", "sface"])]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["dlib", "facexzoo", "intel", "mobilefacenet", "sface"])]
     pub steer_by: Vec<String>,
 }
 
@@ -175,8 +175,8 @@ impl Protect {
             method: self.method,
             strength: steer.strength,
             goal: steer.goal,
-            min_psnr: steer.min_psnr,
-            colour: steer.colour,
+            min_quality: steer.min_quality,
+            shape: steer.shape,
             steer_by: steer.steer_by.clone(),
             faces: faces.faces.clone(),
             boxes: faces.boxes.clone(),

@@ -50,14 +50,28 @@ pub fn run(
 fn describe(title: &str, row: &ProtectionRow) -> String {
     let steps = row.steps.map_or(String::new(), |steps| format!(", {steps:.1} steps"));
     let mut text = format!(
-        "{title}: {} of {} people; PSNR {:.2} (min {:.2}, in dlib's crop {:.2}), SSIM {:.4}{steps}",
+        "{title}: {} of {} people; quality {:.1} (5 % below {:.1}, least {:.1}), PSNR {:.2} (min {:.2}, in \
+         dlib's crop {:.2}), SSIM {:.4}{steps}",
         words::count(row.photos, "photo"),
         row.people,
+        row.score.median,
+        row.score.low,
+        row.score.least,
         row.psnr.value,
         row.psnr_min,
         row.psnr_crop.value,
         row.ssim.value,
     );
+    if let (Some(displacement), Some(stretch)) = (row.displacement, row.stretch) {
+        text += &format!(
+            "\n  moved by {:.2} % of the distance of the eyes (at most {:.2} %), stretched by up to {:.0} % \
+             (at most {:.0} %)",
+            100.0 * displacement.median,
+            100.0 * displacement.largest,
+            100.0 * stretch.median,
+            100.0 * stretch.largest,
+        );
+    }
     for judge in &row.judges {
         text += &describe_judge(judge);
     }

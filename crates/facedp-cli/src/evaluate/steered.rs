@@ -19,14 +19,14 @@ pub fn run(args: &Steered, output: &Output) -> Result<ExitCode, Failure> {
 }
 
 impl Steered {
-    /// Every goal at every smallest PSNR.
+    /// Every goal at every smallest quality.
     fn requests(&self) -> Result<Vec<Request>, Failure> {
         let experiment = self.experiment()?;
         let each = self.goals.iter().flat_map(|&goal| {
-            self.min_psnr.iter().map(move |&min_psnr| Request {
+            self.min_quality.iter().map(move |&min_quality| Request {
                 goal: Some(goal),
-                min_psnr: Some(min_psnr),
-                colour: self.colour,
+                min_quality: Some(min_quality),
+                shape: self.shape,
                 steer_by: self.steer_by.clone(),
                 experiment,
                 ..Request::new(MethodName::Steered)

@@ -26,6 +26,7 @@ pub struct Tally {
     expected: Vec<f64>,
     decibels: Vec<f64>,
     ssims: Vec<f64>,
+    scores: Vec<f64>,
     stripped: BTreeMap<String, usize>,
     notes: BTreeMap<String, usize>,
     recognisers: Vec<Matches>,
@@ -72,9 +73,14 @@ pub struct Summary {
     method: Option<String>,
     /// The budget of each face; that of steering's draws is no budget of the picture.
     epsilon: Option<f64>,
-    /// The least PSNR of a face that was allowed.
+    /// The least SSIMULACRA2 score of a face that was allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    min_psnr: Option<f64>,
+    min_quality: Option<f64>,
+    /// SSIMULACRA2 scores of faces as written: the median and the least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score_median: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score_least: Option<f64>,
     /// PSNR of the mean squared noise over all faces, before lifting and rounding.
     psnr_mean_mse: Option<f64>,
     /// PSNR of the mean of what the plan expected.
@@ -164,6 +170,7 @@ impl Tally {
             self.decibels.push(quality.psnr.unwrap_or(f64::INFINITY));
             self.ssims.extend(quality.ssim);
         }
+        self.scores.extend(face.score);
         self.add_verdicts(file, number, &face.recognisers);
     }
 
@@ -190,10 +197,10 @@ impl Tally {
     /// The figures of the run.
     pub fn summary(mut self, engine: &Engine, run: Run, time: Duration) -> Summary {
         let terms = engine.terms();
-        let (epsilon, min_psnr) = match &terms {
+        let (epsilon, min_quality) = match &terms {
             Some(Terms::Noise(terms)) => (Some(terms.method.epsilon.get()), None),
             Some(Terms::Certified(terms)) => (Some(terms.method.method.epsilon.get()), None),
-            Some(Terms::Steered(terms)) => (None, Some(terms.method.steering.min_psnr)),
+            Some(Terms::Steered(terms)) => (None, Some(terms.method.steering.min_quality)),
             None => (None, None),
         };
         self.matching.sort_by(|a, b| (&a.file, a.face).cmp(&(&b.file, b.face)));
@@ -203,7 +210,9 @@ impl Tally {
             faces: self.faces,
             method: terms.as_ref().map(Terms::method),
             epsilon,
-            min_psnr,
+            min_quality,
+            score_least: self.scores.iter().copied().reduce(f64::min),
+            score_median: median(self.scores),
             psnr_mean_mse: of_mean(&self.squared_noise),
             psnr_expected: of_mean(&self.expected),
             psnr_median: median(self.decibels).filter(|d| d.is_finite()),
@@ -263,9 +272,9 @@ impl Summary {
         let Counts { written, copied, existing, planned, no_face, failed, stopped, .. } =
             self.counts;
         let all = written + copied + existing + planned + no_face + failed + stopped;
-        let method = match (&self.method, self.epsilon, self.min_psnr) {
+        let method = match (&self.method, self.epsilon, self.min_quality) {
             (Some(method), Some(epsilon), _) => format!("{method}, epsilon {epsilon} a face"),
-            (Some(method), _, Some(floor)) => format!("{method}, at least {floor} dB"),
+            (Some(method), _, Some(floor)) => format!("{method}, quality at least {floor}"),
             _ => "no change".to_owned(),
         };
         let folder = folder.display();

@@ -1,13 +1,14 @@
 //! The comparison of each face with its original.
 
 use facedp::metrics::Quality;
-use facedp_nets::Workspace;
+use facedp_nets::{Picture, Workspace};
 
 use super::Engine;
 use crate::error::Result;
 use crate::methods::{Change, Face};
 use crate::outcome::FaceReport;
 use crate::photo::Photo;
+use crate::quality::{self, Original};
 use crate::receipt::{Details, FaceRecord};
 use crate::recognise::{Reference, Trial, Verdict};
 use crate::request::Check;
@@ -16,6 +17,8 @@ use crate::request::Check;
 pub(super) struct Before {
     /// The region of the face; none if quality is not measured.
     crop: Option<Photo>,
+    /// The face as it is seen on a screen; none if quality is not measured.
+    seen: Option<Picture>,
     /// None if recognisers are not asked, or see no face.
     reference: Option<Reference>,
     /// Verdicts on the original after degradation.
@@ -48,7 +51,9 @@ impl Engine {
             reference = Some(original);
         }
         let crop = self.request.measure.then(|| photo.crop(face.region));
-        Ok(Before { crop, reference, verdicts })
+        let seen = || quality::seen(&photo.picture(face.square(photo))?);
+        let seen = self.request.measure.then(seen).transpose()?;
+        Ok(Before { crop, seen, reference, verdicts })
     }
 
     /// Compares a face as written with its original.
@@ -66,6 +71,17 @@ impl Engine {
             }
             _ => None,
         };
+        let score = match (&before.seen, written) {
+            (Some(seen), Some(written)) => {
+                let original = match change.original {
+                    Some(original) => original,
+                    None => Original::new(seen)?,
+                };
+                let written = quality::seen(&written.picture(face.square(written))?)?;
+                Some(original.score(&written)?)
+            }
+            _ => None,
+        };
         let recognisers = match (&before.reference, written) {
             (Some(reference), Some(written)) => {
                 let recognisers = self.resources.networks.recognisers()?;
@@ -73,7 +89,7 @@ impl Engine {
             }
             _ => Vec::new(),
         };
-        let Change { mse, expected_mse, details } = change;
+        let Change { mse, expected_mse, details, .. } = change;
         let steered = match &details {
             Some(Details::Steered(outcome)) => Some(*outcome),
             _ => None,
@@ -82,6 +98,7 @@ impl Engine {
             face: face.selected,
             details,
             quality,
+            score,
             recognisers: recognisers.clone(),
             before: before.verdicts.clone(),
         });
@@ -91,6 +108,7 @@ impl Engine {
             expected_mse,
             steered,
             quality,
+            score,
             recognisers,
             before: before.verdicts,
         };

@@ -12,14 +12,13 @@ use facedp::resample::resized;
 use facedp_nets::Similarity;
 
 use crate::patch::Patch;
-use crate::photo::{Component, Photo, Region};
+use crate::photo::{Photo, Region};
 
 /// Share of the chip's side over which noise fades out.
 const FADE_SHARE: f32 = 1.0 / 8.0;
 
 /// The noise of one chip, ready to be added to its photo.
 pub(crate) struct Lift {
-    component: Component,
     side: usize,
     noise: Vec<f32>,
     /// From photo to noise.
@@ -51,24 +50,12 @@ pub(crate) fn coarse_side(full: usize, scale: f32) -> usize {
 }
 
 impl Lift {
-    /// Noise that changes all colours alike.
     pub(crate) fn new(noise: &Plane, patch: &Patch, photo: &Photo) -> Self {
-        Self::of_component(noise, Component::Luma, patch, photo)
-    }
-
-    /// Noise on one colour component.
-    pub(crate) fn of_component(
-        noise: &Plane,
-        component: Component,
-        patch: &Patch,
-        photo: &Photo,
-    ) -> Self {
         let full = noise.width();
         let side = coarse_side(full, patch.placement(full).scale());
         let placement = patch.placement(side);
         let region = patch.region(photo);
         let mut lift = Self {
-            component,
             side,
             noise: resized(noise, side, side).data().iter().map(|n| *n as f32).collect(),
             placement,
@@ -82,6 +69,20 @@ impl Lift {
             lift.columns = Some((region.x..region.x + region.width).map(tap).collect());
         }
         lift
+    }
+
+    /// The lifted noise in each pixel of a region.
+    pub(crate) fn over(&self, region: Region) -> Vec<f32> {
+        let mut all = vec![0.0; region.width * region.height];
+        // A line that covers both regions.
+        let both = self.region.union(region);
+        let mut line = vec![0.0; both.width];
+        for (y, out) in (region.y..).zip(all.chunks_exact_mut(region.width)) {
+            line.fill(0.0);
+            self.add_row(both.x, y, &mut line);
+            out.copy_from_slice(&line[region.x - both.x..][..region.width]);
+        }
+        all
     }
 
     /// The pixels that it can change.
@@ -160,23 +161,45 @@ pub(crate) fn apply(lifts: &[Lift], photo: &mut Photo) -> bool {
     let top = regions.clone().map(|r| r.y).min().unwrap_or(0);
     let bottom = regions.map(|r| r.y + r.height).max().unwrap_or(0);
     let mut changed = false;
-    let mut lines: [Vec<f32>; 3] = Default::default();
+    let mut line = Vec::new();
     for y in top..bottom {
         let here = lifts.iter().filter(|l| (l.region.y..l.region.y + l.region.height).contains(&y));
         let Some(left) = here.clone().map(|l| l.region.x).min() else { continue };
         let right = here.clone().map(|l| l.region.x + l.region.width).max().unwrap_or(left);
-        // One line per component; empty if no lift has it.
-        for (line, component) in lines.iter_mut().zip(Component::ALL) {
-            line.clear();
-            for lift in here.clone().filter(|lift| lift.component == component) {
-                line.resize(right - left, 0.0);
-                lift.add_row(left, y, line);
-            }
+        line.clear();
+        line.resize(right - left, 0.0);
+        here.for_each(|lift| lift.add_row(left, y, &mut line));
+        changed |= photo.add_row(left, y, &line);
+    }
+    changed
+}
+
+/// Moves the pixels of a photo by a field over a chip: `field` holds horizontal and vertical displacements,
+/// in pixels of the chip. Returns whether any sample changed.
+pub(crate) fn displace(field: &[Plane; 2], patch: &Patch, photo: &mut Photo) -> bool {
+    let lifts = field.each_ref().map(|plane| Lift::new(plane, patch, photo));
+    let Region { x, y, width, height } = lifts[0].region;
+    let back = patch.placement(field[0].width()).inverse();
+    let [a, b, ..] = back.parameters();
+    let largest = field.iter().flat_map(Plane::data).fold(0.0f64, |m, v| m.max(v.abs()));
+    let reach = (1.5 * largest as f32 * back.scale()).ceil() as usize + 3;
+    let (left, top) = (x.saturating_sub(reach), y.saturating_sub(reach));
+    let around = Region {
+        x: left,
+        y: top,
+        width: (x + width + reach).min(photo.width()) - left,
+        height: (y + height + reach).min(photo.height()) - top,
+    };
+    let source = photo.crop(around);
+    let mut changed = false;
+    for row in y..y + height {
+        let [mut across, mut down] = [vec![0.0; width], vec![0.0; width]];
+        lifts[0].add_row(x, row, &mut across);
+        lifts[1].add_row(x, row, &mut down);
+        for (dx, dy) in across.iter_mut().zip(&mut down) {
+            (*dx, *dy) = (a * *dx - b * *dy, b * *dx + a * *dy);
         }
-        changed |= match &lines {
-            [luma, cb, cr] if cb.is_empty() && cr.is_empty() => photo.add_row(left, y, luma),
-            lines => photo.add_row_ycbcr(left, y, lines.each_ref().map(Vec::as_slice)),
-        };
+        changed |= photo.displace_row(&source, [left, top], [x, row], [&across, &down]);
     }
     changed
 }

@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::patch::Patch;
 use crate::photo::{Photo, Region};
+use crate::quality::{Original, square};
 use crate::receipt::{Details, Terms};
 use crate::recognise::Trial;
 use crate::request::{MethodName, Request};
@@ -87,6 +88,11 @@ impl Face {
         let region = patch.region(photo);
         Ok(Self { selected: Some(face), seen: Some(face), patch, region })
     }
+
+    /// The square in which its quality is measured.
+    pub(crate) fn square(&self, photo: &Photo) -> Region {
+        self.seen.map_or(self.region, |seen| square(&seen, photo))
+    }
 }
 
 /// A treated photo.
@@ -106,6 +112,8 @@ pub(crate) struct Change {
     pub(crate) mse: f64,
     /// Expected value of `mse` under the plan.
     pub(crate) expected_mse: Option<f64>,
+    /// What the perceptual quality of the face is measured against; none for the original photo.
+    pub(crate) original: Option<Original>,
     /// For the receipt.
     pub(crate) details: Option<Details>,
 }

@@ -147,6 +147,7 @@ impl Treatment for Noise {
             changes.push(Change {
                 mse: release.real_variance() / pixels,
                 expected_mse: Some(release.expected_variance / pixels),
+                original: None,
                 details: match self.record {
                     true => Some(Details::Noise(Drawn::of(&release)?)),
                     false => None,

@@ -74,7 +74,7 @@ impl Container {
 
     /// A container of the same format without anything in it.
     pub fn emptied(&self) -> Self {
-        Self::new(self.format)
+        Self { compression: self.compression.clone(), ..Self::new(self.format) }
     }
 
     /// Drops EXIF and XMP. `metadata_kinds` stays, so that reports still list them.

@@ -108,6 +108,15 @@ impl Photo {
         Ok(Encoded { file, format, stripped, notes })
     }
 
+    /// Whether a file holds every sample exactly.
+    pub(super) fn is_lossless(&self, encoding: &Encoding) -> bool {
+        match encoding.format.unwrap_or(self.container.format) {
+            Format::Png => true,
+            Format::Jpeg => false,
+            Format::WebP => !matches!(self.container.compression, Compression::WebP(_)),
+        }
+    }
+
     /// Kinds of metadata that encoding will leave out.
     pub(crate) fn stripped(&self, encoding: &Encoding) -> Vec<String> {
         let format = encoding.format.unwrap_or(self.container.format);

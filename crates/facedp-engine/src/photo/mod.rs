@@ -1,8 +1,8 @@
 //! A decoded photo: reading its samples, and adding changes to them.
 
-mod component;
 mod container;
 mod decode;
+mod displace;
 mod encode;
 mod exif;
 mod fixed;
@@ -18,7 +18,6 @@ use crate::error::{Error, Result};
 use crate::format::Format;
 use container::Container;
 
-pub(crate) use component::Component;
 pub(crate) use decode::Head;
 pub use decode::Limits;
 pub(crate) use encode::{Encoding, Metadata, encode_jpeg};
@@ -104,11 +103,6 @@ fn rounded(change: f32) -> i32 {
     (change.clamp(-66_000.0, 66_000.0) + WHOLE).to_bits().wrapping_sub(WHOLE.to_bits()) as i32
 }
 
-/// A sample plus a number of grey levels.
-fn move_by<S: Sample>(sample: S, levels: f32) -> S {
-    sample.moved(rounded(levels * S::STEPS_PER_LEVEL))
-}
-
 /// Runs the same code on samples of either depth.
 macro_rules! with_samples {
     ($samples:expr, $name:ident => $body:expr) => {
@@ -179,7 +173,18 @@ impl Photo {
         plane
     }
 
-    /// A region as a separate photo, without metadata.
+    /// A region as it will be in the file that [`Self::encode`] makes. Its edges should lie on JPEG's block
+    /// grid.
+    pub(crate) fn as_written(&self, region: Region, encoding: &Encoding) -> Result<Self> {
+        let part = self.crop(region);
+        if part.is_lossless(encoding) {
+            return Ok(part);
+        }
+        let encoding = Encoding { metadata: Metadata::Strip, ..*encoding };
+        Self::decode(&part.encode(&encoding)?.file, &Limits::default())
+    }
+
+    /// A region as a separate photo with the same compression, without metadata.
     pub fn crop(&self, region: Region) -> Self {
         let rows = (region.y..region.y + region.height).map(|y| self.span(y, region.columns()));
         let samples = match &self.samples {
@@ -245,31 +250,6 @@ impl Photo {
         })
     }
 
-    /// Adds a change of each [`Component`] to row `y`, starting at column `x`. Grey photos take only luma.
-    /// An empty slice means no change. Returns whether any sample changed.
-    pub(crate) fn add_row_ycbcr(&mut self, x: usize, y: usize, changes: [&[f32]; 3]) -> bool {
-        if !self.has_colour() {
-            return self.add_row(x, y, changes[0]);
-        }
-        let count = changes.iter().map(|line| line.len()).max().unwrap_or(0);
-        let weights = Component::ALL.map(Component::rgb_weights);
-        let span = self.span(y, x..x + count);
-        let channels = self.channels;
-        let mut changed = false;
-        with_samples!(&mut self.samples, samples => {
-            for (at, pixel) in samples[span].chunks_exact_mut(channels).enumerate() {
-                for (c, sample) in pixel.iter_mut().take(3).enumerate() {
-                    let parts = changes.iter().zip(&weights);
-                    let by: f32 = parts.map(|(line, w)| line.get(at).map_or(0.0, |v| w[c] * v)).sum();
-                    let moved = move_by(*sample, by);
-                    changed |= moved != *sample;
-                    *sample = moved;
-                }
-            }
-        });
-        changed
-    }
-
     /// Drops EXIF and XMP, so that they cannot be written.
     pub(crate) fn drop_metadata(&mut self) {
         self.container.drop_metadata();
@@ -305,6 +285,15 @@ impl Region {
         let (x, y) = (self.x.min(other.x), self.y.min(other.y));
         let right = (self.x + self.width).max(other.x + other.width);
         let bottom = (self.y + self.height).max(other.y + other.height);
+        Self { x, y, width: right - x, height: bottom - y }
+    }
+
+    /// The smallest region that contains it and whose edges are multiples of `grid`, or edges of the
+    /// `whole`.
+    pub(crate) fn on_grid(self, grid: usize, whole: Self) -> Self {
+        let (x, y) = (self.x / grid * grid, self.y / grid * grid);
+        let right = (self.x + self.width).next_multiple_of(grid).min(whole.width);
+        let bottom = (self.y + self.height).next_multiple_of(grid).min(whole.height);
         Self { x, y, width: right - x, height: bottom - y }
     }
 

@@ -3,14 +3,14 @@
 use facedp::metrics::Quality;
 use facedp_engine::files::{Existing, Readers, write_whole};
 use facedp_engine::{
-    Engine, Error as EngineError, FaceReport, Limits, Patch, Photo, Request, Resources,
+    Displacement, Engine, Error as EngineError, FaceReport, Limits, Patch, Photo, Request, Resources,
     SteeringOutcome, Workspace,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::compare::Comparison;
-use super::results::{Judge, ProtectionRow};
+use super::results::{Judge, ProtectionRow, Quantiles};
 use super::{Options, known, title};
 use crate::attacks::{self, Attack};
 use crate::error::{Error, Result};
@@ -52,6 +52,8 @@ pub(super) struct TreatedPhoto {
     psnr: Option<f64>,
     psnr_crop: Option<f64>,
     ssim: f64,
+    /// SSIMULACRA2 of the face.
+    score: f64,
     /// `None` for a method without steps.
     steered: Option<SteeringOutcome>,
 }
@@ -83,6 +85,9 @@ impl Evaluation<'_> {
             photos.iter().filter_map(|photo| photo.steered).collect();
         let steps: Vec<f64> = courses.iter().map(|course| course.steps as f64).collect();
         let reached = courses.iter().filter(|course| course.reached).count();
+        let moved = |value: fn(Displacement) -> f64| {
+            courses.iter().filter_map(|course| course.shape).map(value).collect::<Vec<f64>>()
+        };
         let row = ProtectionRow {
             terms,
             people: treated.pairs.len(),
@@ -91,6 +96,9 @@ impl Evaluation<'_> {
             psnr_min: photos.iter().map(|p| psnr(p.psnr)).fold(f64::INFINITY, f64::min),
             psnr_crop: figures(&|photo| psnr(photo.psnr_crop), "psnr_crop"),
             ssim: figures(&|photo| photo.ssim, "ssim"),
+            score: Quantiles::of(photos.iter().map(|photo| photo.score)),
+            displacement: Quantiles::of_some(moved(|shape| shape.displacement)),
+            stretch: Quantiles::of_some(moved(|shape| shape.stretch)),
             steps: (!courses.is_empty()).then(|| average(&steps)),
             reached: (!courses.is_empty()).then(|| rate(reached, courses.len())),
             judges,
@@ -166,6 +174,7 @@ impl Evaluation<'_> {
             psnr: quality.and_then(|quality| quality.psnr),
             psnr_crop: self.crop_quality(subject, &changed)?.psnr,
             ssim: quality.and_then(|quality| quality.ssim).unwrap_or(1.0),
+            score: report.and_then(|report| report.score).unwrap_or(100.0),
             steered: report.and_then(|report: &FaceReport| report.steered),
         }))
     }

@@ -14,7 +14,7 @@ use crate::sample::{self, Subject};
 use crate::task::Task;
 
 use evaluation::Evaluation;
-pub use results::{Attacked, Gallery, Judge, ProtectionResults, ProtectionRow};
+pub use results::{Attacked, Gallery, Judge, ProtectionResults, ProtectionRow, Quantiles};
 
 /// What is evaluated.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,7 +82,7 @@ fn pairs(subjects: &[Subject], options: &Options) -> Vec<(usize, usize)> {
     both.skip(options.skip).take(options.people).collect()
 }
 
-/// The method and the settings that were given, as in `steered, goal both, min_psnr 36`.
+/// The method and the settings that were given, as in `steered, goal both, min_quality 75`.
 pub fn title(request: &Request) -> Result<String> {
     let all = serde_json::to_value(request)?;
     let mut title = request.method.to_string();
@@ -125,7 +125,7 @@ mod tests {
     fn titles_and_known_recognisers_follow_from_requests() {
         let built_in = || vec!["dlib".to_owned(), "sface".to_owned()];
         for (text, words, by) in [
-            (r#"{"goal": "both", "min_psnr": 36}"#, "steered, goal both, min_psnr 36.0", 2),
+            (r#"{"goal": "both", "min_quality": 75}"#, "steered, goal both, min_quality 75.0", 5),
             (
                 r#"{"steer_by": ["dlib"], "colour": false, "experiment": {"margin": 2.0}}"#,
                 "steered, colour false, steer_by dlib",

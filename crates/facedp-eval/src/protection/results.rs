@@ -38,6 +38,15 @@ pub struct ProtectionRow {
     pub psnr_crop: Estimate,
     /// SSIM of the chip's region, as scikit-image computes it by default.
     pub ssim: Estimate,
+    /// SSIMULACRA2 scores of faces; where pixels moved, against the original moved in the same way.
+    pub score: Quantiles,
+    /// Root mean square displacement of a face's pixels, as a share of the distance of the eyes; `None` if
+    /// they stay.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub displacement: Option<Quantiles>,
+    /// Largest relative change of a small length in a face.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub stretch: Option<Quantiles>,
     /// Mean number of steps; `None` for a method without steps.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub steps: Option<f64>,
@@ -45,6 +54,32 @@ pub struct ProtectionRow {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reached: Option<Estimate>,
     pub judges: Vec<Judge>,
+}
+
+/// The distribution of a figure over faces.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Quantiles {
+    pub least: f64,
+    /// The 5 % quantile.
+    pub low: f64,
+    pub median: f64,
+    pub largest: f64,
+}
+
+impl Quantiles {
+    /// All zero if there are no values.
+    pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let mut sorted: Vec<f64> = values.into_iter().collect();
+        sorted.sort_by(f64::total_cmp);
+        let last = sorted.len().saturating_sub(1) as f64;
+        let at = |share: f64| sorted.get((share * last).round() as usize).copied().unwrap_or(0.0);
+        Self { least: at(0.0), low: at(0.05), median: at(0.5), largest: at(1.0) }
+    }
+
+    /// `None` if there are no values.
+    pub(crate) fn of_some(values: Vec<f64>) -> Option<Self> {
+        (!values.is_empty()).then(|| Self::of(values))
+    }
 }
 
 /// One recogniser with one rule.

@@ -103,6 +103,7 @@ impl Treatment for Certified {
             changes.push(Change {
                 mse: squared / plan.model().pixels() as f64,
                 expected_mse: Some(plan.expected_mse()),
+                original: None,
                 details: Some(Details::Certified(Certificate {
                     noisy_features: values.map(|(i, c)| c.map(|c| grid.value(i, c))).collect(),
                     residual: residual(&photo, &patches[n], &estimate, plan)?,

@@ -1,40 +1,40 @@
 //! Gradient descent: the optimisation of one face.
 
-use facedp::basis::{Haar, Transform};
 use facedp::{Epsilon, Plane};
 use facedp_nets::{Landmarks, Picture, Recogniser, Workspace};
 use rand_core::CryptoRng;
 
+use super::luma::Luma;
 use super::scene::Scene;
-use super::shape::Shape;
 use super::view::View;
+use super::warp::Warp;
 use crate::error::Result;
 use crate::patch::Patch;
-use crate::photo::{Component, Photo};
+use crate::photo::Photo;
 use crate::prior::Prior;
+use crate::quality::Original;
+use crate::receipt::Displacement;
+use crate::random::{normal, uniform};
 use crate::recognise::after_jpeg;
 use crate::steering::{Goal, Steering};
 
-/// Mean squared error that rounding to whole grey levels adds (1/12), with a small reserve.
-const ROUNDING_MSE: f64 = 0.09;
+/// Steps between two measurements of quality.
+const MEASURE_EVERY: usize = 8;
+/// Steps between two checks of the margin.
+const CHECK_EVERY: usize = 4;
+/// Smallest chance that a recogniser is asked, relative to the one that lags behind most.
+const MIN_CHANCE: f64 = 0.05;
 
 /// The result of steering one face.
 pub(super) struct SteeredFace {
-    /// The change of each component, to be lifted to the photo.
-    pub(super) planes: Vec<(Component, Plane)>,
+    /// The change of luma, in pixels of the chip.
+    pub(super) luma: Plane,
+    /// The displacement of the chip's pixels, horizontal and vertical; none if they stay.
+    pub(super) field: Option<[Plane; 2]>,
+    pub(super) shape: Option<Displacement>,
     pub(super) steps: usize,
     /// Whether all distances exceed their thresholds by the margin.
     pub(super) reached: bool,
-}
-
-/// The change of one colour component, as Haar coefficients.
-struct Layer {
-    component: Component,
-    shape: Shape,
-    coefficients: Vec<f64>,
-    momentum: Vec<f64>,
-    /// Largest mean squared change, in squared grey levels.
-    max_mse: f64,
 }
 
 /// A recogniser, with the embedding to leave and the embedding to approach.
@@ -43,7 +43,7 @@ struct Target<'a> {
     original: Vec<f32>,
     drawn: Vec<f32>,
     /// Distance from the original over the threshold, averaged over recent steps.
-    mean_ratio: f64,
+    ratio: f64,
 }
 
 /// A face of a photo, and its position.
@@ -75,20 +75,24 @@ impl Descent<'_> {
         let Self { recognisers, prior, steering } = self;
         let scene = Scene::new(site, recognisers)?;
         let mut targets = targets(&scene, recognisers, prior, steering.epsilon, random, work)?;
-        let mut optimiser = Optimiser::new(&scene, site.photo, steering)?;
-        let mut reached = false;
-        let mut steps = 0;
+        let mut optimiser = Optimiser::new(&scene, steering)?;
+        let (mut reached, mut steps) = (false, 0);
         while steps < steering.tuning.steps && !reached {
             proceed()?;
             optimiser.step(steps, &mut targets, random, work)?;
             steps += 1;
-            if steps % steering.tuning.check_every == 0 {
+            let passed = |target: &Target<'_>| target.ratio >= f64::from(steering.margin);
+            if steps % CHECK_EVERY == 0 && targets.iter().all(passed) {
                 reached = optimiser.reaches_margin(&targets, work)?;
             }
         }
-        let planes = optimiser.layers.iter();
-        let planes = planes.map(|layer| (layer.component, optimiser.plane(layer))).collect();
-        Ok(SteeredFace { planes, steps, reached })
+        Ok(SteeredFace {
+            luma: optimiser.luma.plane(),
+            shape: optimiser.warp.as_ref().map(Warp::extent),
+            field: optimiser.warp.map(Warp::into_field),
+            steps,
+            reached,
+        })
     }
 }
 
@@ -100,7 +104,7 @@ fn targets<'a>(
     random: &mut dyn CryptoRng,
     work: &mut Workspace,
 ) -> Result<Vec<Target<'a>>> {
-    let picture = scene.written(&[])?;
+    let picture = scene.picture(scene.colours())?;
     let each = recognisers.iter().enumerate();
     let originals = each.map(|(r, recogniser)| {
         Ok(recogniser.embed(&picture.chip(scene.placement(r), recogniser.side()), work)?)
@@ -109,7 +113,7 @@ fn targets<'a>(
     let names: Vec<&str> = recognisers.iter().map(|r| r.name()).collect();
     let draws = prior.draw(&names, &originals, epsilon, random);
     let target =
-        |((recogniser, original), drawn)| Target { recogniser, original, drawn, mean_ratio: 0.0 };
+        |((recogniser, original), drawn)| Target { recogniser, original, drawn, ratio: 0.0 };
     Ok(recognisers.iter().copied().zip(originals).zip(draws).map(target).collect())
 }
 
@@ -117,55 +121,19 @@ fn targets<'a>(
 struct Optimiser<'a> {
     scene: &'a Scene,
     steering: &'a Steering,
-    haar: Haar,
-    layers: Vec<Layer>,
+    luma: Luma,
+    warp: Option<Warp>,
 }
 
 impl<'a> Optimiser<'a> {
-    fn new(scene: &'a Scene, photo: &Photo, steering: &'a Steering) -> Result<Self> {
-        let side = scene.side();
-        let tuning = &steering.tuning;
-        let scale = side as f64 / 128.0;
-        let floor_mse = 255f64.powi(2) / 10f64.powf(steering.min_psnr / 10.0) - ROUNDING_MSE;
-        // The eye sees relative changes of brightness: a dark face may change less.
-        let light = scene.light() / tuning.light;
-        let max_mse = floor_mse * light.min(1.0).powi(2);
-        let layer = |component: Component| {
-            let (smooth, max_mse) = match component {
-                Component::Luma => (tuning.smooth, max_mse),
-                // Files usually store chroma at half the size, and the eye resolves it no better.
-                Component::Cb | Component::Cr => {
-                    (tuning.chroma_smooth * tuning.smooth, tuning.chroma * max_mse)
-                }
-            };
-            let shape = Shape::new(scene.chip(), scale * smooth, tuning.contrast);
-            let zeros = vec![0.0; side * side];
-            Layer { component, shape, coefficients: zeros.clone(), momentum: zeros, max_mse }
-        };
-        let components: &[Component] = match steering.colour && photo.has_colour() {
-            true => &Component::ALL,
-            false => &[Component::Luma],
-        };
-        let layers = components.iter().copied().map(layer).collect();
-        Ok(Self { scene, steering, haar: Haar::new(side, side, None)?, layers })
+    fn new(scene: &'a Scene, steering: &'a Steering) -> Result<Self> {
+        let luma = Luma::new(scene, steering.min_quality, &steering.tuning)?;
+        let warp = || Warp::new(scene.side(), scene.landmarks());
+        let warp = steering.shape.then(warp).transpose()?;
+        Ok(Self { scene, steering, luma, warp })
     }
 
-    /// The change of a layer in pixels of the chip.
-    fn plane(&self, layer: &Layer) -> Plane {
-        let side = self.scene.side();
-        let mut plane = Plane::zeros(side, side);
-        plane.data_mut().copy_from_slice(&layer.coefficients);
-        self.haar.inverse(plane.data_mut());
-        plane
-    }
-
-    /// The change of each layer in pixels of the scene.
-    fn changes(&self) -> Vec<(Component, Vec<f32>)> {
-        let lifted = |layer: &Layer| (layer.component, self.scene.lifted(&self.plane(layer)));
-        self.layers.iter().map(lifted).collect()
-    }
-
-    /// Evaluates the gradients of all recognisers, and takes one step.
+    /// Takes one step along the gradient of a recogniser.
     fn step(
         &mut self,
         step: usize,
@@ -173,69 +141,54 @@ impl<'a> Optimiser<'a> {
         random: &mut dyn CryptoRng,
         work: &mut Workspace,
     ) -> Result<()> {
-        let Steering { goal, tuning, .. } = self.steering;
+        let (scene, Steering { goal, tuning, min_quality, .. }) = (self.scene, self.steering);
         let (away, pull) = match goal {
             Goal::Away => (1.0, 0.0),
             Goal::Both => (1.0, tuning.pull),
             Goal::Draw => (0.0, 1.0),
         };
-        let side = self.scene.side();
-        let colours = self.scene.changed(&self.changes());
-        let mut directions = vec![Plane::zeros(side, side); self.layers.len()];
-        for (r, target) in targets.iter_mut().enumerate() {
-            let Target { recogniser, original, drawn, mean_ratio } = target;
-            let view = View::random(self.scene, r, recogniser.side(), step, random);
-            let chip = view.chip(&colours, random)?;
-            let (embedding, gradient) = recogniser.gradient(&chip, work, |e| {
-                let (to_original, to_drawn) =
-                    (recogniser.pull(e, original), recogniser.pull(e, drawn));
-                let pairs = to_original.iter().zip(to_drawn);
-                pairs.map(|(original, drawn)| pull * drawn - away * original).collect()
-            })?;
-            let distance = recogniser.distance(&embedding, original);
-            let ratio = f64::from(distance / recogniser.threshold());
-            *mean_ratio += 0.3 * (ratio - *mean_ratio);
-            let backward = |layer: &Layer| {
-                self.scene.lowered(&view.backward(&gradient, layer.component, colours[0].len()))
-            };
-            let planes: Vec<Plane> = self.layers.iter().map(backward).collect();
-            let size = planes.iter().map(Plane::energy).sum::<f64>().sqrt();
-            if size > 0.0 {
-                // A recogniser that lags behind the others counts more.
-                let weight = (-tuning.balance * *mean_ratio).exp() / size;
-                for (sum, plane) in directions.iter_mut().zip(&planes) {
-                    let parts = sum.data_mut().iter_mut().zip(plane.data());
-                    parts.for_each(|(s, g)| *s += weight * g);
-                }
-            }
-        }
         let done = step as f64 / tuning.steps as f64;
-        // Share of `max_mse` that is allowed at this step.
+        // Share of the largest squared change that is allowed at this step.
         let allowed = (tuning.start + (1.0 - tuning.start) * (1.5 * done).min(1.0)).powi(2);
-        let haar = self.haar;
-        for (layer, direction) in self.layers.iter_mut().zip(&directions) {
-            let mut shaped = layer.shape.apply(direction);
-            haar.forward(shaped.data_mut());
-            damp_coarse(shaped.data_mut(), side, tuning.coarse);
-            let radius = (allowed * layer.max_mse * (side * side) as f64).sqrt();
-            layer.advance(shaped.data(), tuning.momentum, (1.0 - done) * tuning.stride * radius);
+        let displaced = self.warp.as_ref().map(|warp| scene.displaced(warp.field()));
+        let base = displaced.as_ref().map_or(scene.colours(), |displaced| &displaced.colours);
+        let colours = scene.lit(base, self.luma.lifted());
+        if step % MEASURE_EVERY == 2 {
+            let original = Original::new(&scene.picture(base)?)?;
+            let found = original.score(&scene.picture(&colours)?)?;
+            self.luma.correct(found, 100.0 - (100.0 - min_quality) * allowed.sqrt());
         }
-        // Scale each layer back to what the floor allows.
-        for n in 0..self.layers.len() {
-            let layer = &self.layers[n];
-            let over =
-                self.scene.mse(&self.scene.lifted(&self.plane(layer))) / (allowed * layer.max_mse);
-            if over > 1.0 {
-                let factor = over.sqrt().recip();
-                self.layers[n].coefficients.iter_mut().for_each(|c| *c *= factor);
-            }
+
+        let r = draw(targets, tuning.balance, random);
+        let Target { recogniser, original, drawn, ratio } = &mut targets[r];
+        let view = View::random(scene, r, recogniser.side(), step, tuning.views, random);
+        let chip = view.chip(&colours, random)?;
+        let factor = || 1.0 + tuning.jitter * normal(random);
+        let (embedding, gradient) = recogniser.jittered_gradient(&chip, work, factor, |e| {
+            let pairs = recogniser.pull(e, original).into_iter().zip(recogniser.pull(e, drawn));
+            pairs.map(|(original, drawn)| pull * drawn - away * original).collect()
+        })?;
+        let found = f64::from(recogniser.distance(&embedding, original) / recogniser.threshold());
+        *ratio = if *ratio == 0.0 { found } else { *ratio + 0.3 * (found - *ratio) };
+
+        let gradient = view.backward(&gradient, colours[0].len());
+        let share = (1.0 - done) * tuning.stride;
+        if let (Some(warp), Some(displaced)) = (&mut self.warp, &displaced) {
+            let along = displaced.backward(&gradient).map(|pixels| scene.lowered(&pixels));
+            warp.advance(&along, tuning, share);
         }
+        let [red, green, blue] = &gradient;
+        let luma: Vec<f32> =
+            red.iter().zip(green).zip(blue).map(|((r, g), b)| r + g + b).collect();
+        self.luma.advance(&scene.lowered(&luma), scene, tuning, share, allowed);
         Ok(())
     }
 
     /// Whether all distances exceed their thresholds by the margin, also after JPEG and at half size.
     fn reaches_margin(&self, targets: &[Target<'_>], work: &mut Workspace) -> Result<bool> {
-        let plain = self.scene.written(&self.changes())?;
+        let displaced = self.warp.as_ref().map(|warp| self.scene.displaced(warp.field()));
+        let base = displaced.as_ref().map_or(self.scene.colours(), |displaced| &displaced.colours);
+        let plain = self.scene.picture(&self.scene.lit(base, self.luma.lifted()))?;
         let (compressed, halved) = (after_jpeg(&plain, 75)?, plain.halved());
         for (r, target) in targets.iter().enumerate() {
             let placement = self.scene.placement(r);
@@ -258,31 +211,17 @@ impl<'a> Optimiser<'a> {
     }
 }
 
-impl Layer {
-    /// Takes a step of the given length along the momentum, after adding a direction to it.
-    fn advance(&mut self, direction: &[f64], momentum: f64, length: f64) {
-        let size = norm(direction);
-        if size == 0.0 {
-            return;
-        }
-        for (m, d) in self.momentum.iter_mut().zip(direction) {
-            *m = momentum * *m + d / size;
-        }
-        let size = norm(&self.momentum);
-        if size > 0.0 {
-            let steps = self.coefficients.iter_mut().zip(&self.momentum);
-            steps.for_each(|(c, m)| *c += length * m / size);
+/// Draws the recogniser to ask. Those that lag behind the others are more likely.
+fn draw(targets: &[Target<'_>], balance: f64, random: &mut dyn CryptoRng) -> usize {
+    let least = targets.iter().map(|target| target.ratio).fold(f64::INFINITY, f64::min);
+    let chance = |target: &Target<'_>| MIN_CHANCE + (balance * (least - target.ratio)).exp();
+    let total: f64 = targets.iter().map(chance).sum();
+    let mut left = total * f64::from(uniform(random));
+    for (n, target) in targets.iter().enumerate() {
+        left -= chance(target);
+        if left < 0.0 {
+            return n;
         }
     }
-}
-
-/// Scales the coefficients whose basis functions span an eighth of the plane or more.
-fn damp_coarse(coefficients: &mut [f64], side: usize, factor: f64) {
-    for row in coefficients.chunks_exact_mut(side).take(8) {
-        row.iter_mut().take(8).for_each(|c| *c *= factor);
-    }
-}
-
-fn norm(values: &[f64]) -> f64 {
-    values.iter().map(|v| v * v).sum::<f64>().sqrt()
+    targets.len() - 1
 }

@@ -2,22 +2,26 @@
 //!
 //! This applies the paper's idea to real recognisers: features are their embeddings, weights are the
 //! derivatives of embeddings (by back-propagation), and the Haar coefficients of the aligned face carry the
-//! change. Gradient steps lead away from the embeddings of the face and towards those of a person drawn
-//! from a public prior. Each step evaluates a slightly different view of the face, as cameras and platforms
-//! would show it. There is no guarantee; the receipt records what recognisers say afterwards.
+//! change of luma. The face's pixels move a little too. Gradient steps lead away from the embeddings of the
+//! face and towards those of a person drawn from a public prior. Each step asks one recogniser, with slightly
+//! different weights and a slightly different view of the face: what works on all of these also works on
+//! recognisers that are not built in. There is no guarantee; the receipt records what recognisers say
+//! afterwards.
 
 mod descent;
+mod finish;
+mod luma;
 mod scene;
-mod shape;
 mod taps;
 #[cfg(test)]
 mod tests;
+mod texture;
 mod view;
+mod warp;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use facedp::Plane;
 use facedp::noise::{Randomness, Source};
 use facedp_nets::{Landmarks, Workspace};
 use rand_chacha::ChaCha20Rng;
@@ -27,8 +31,7 @@ use super::{Change, Face, LedgerUse, MethodInfo, Needs, Treated, Treatment};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::key::Secret;
-use crate::lift::{self, Lift};
-use crate::photo::{Component, Photo, Region};
+use crate::photo::{Encoding, Photo, Region};
 use crate::prior::Prior;
 use crate::receipt::{Details, SteeringOutcome, Terms};
 use crate::recognise::{Recognisers, Trial};
@@ -36,9 +39,10 @@ use crate::request::Request;
 use crate::resources::Resources;
 use crate::steering::Steering;
 use descent::{Descent, FaceSite, SteeredFace};
+use finish::{Finished, finish};
 
 pub(super) const INFO: MethodInfo = MethodInfo {
-    settings: &["strength", "goal", "min_psnr", "colour", "steer_by", "epsilon", "experiment"],
+    settings: &["strength", "goal", "min_quality", "shape", "steer_by", "epsilon", "experiment"],
     randomness: Some(Randomness::Keyed),
     ledger: LedgerUse::Never,
     activity: "steering",
@@ -57,14 +61,14 @@ impl Steering {
             return Err(Error::Setting { setting: "noise_psnr", of });
         }
         let goal = request.goal.unwrap_or_default();
-        let (min_psnr, margin) = request.strength.unwrap_or_default().floor(goal);
+        let (min_quality, margin) = request.strength.unwrap_or_default().floor(goal);
         let steering = Self {
             goal,
-            min_psnr: request.min_psnr.unwrap_or(min_psnr),
+            min_quality: request.min_quality.unwrap_or(min_quality),
+            shape: request.shape.unwrap_or(true),
             margin: experiment.margin.unwrap_or(margin),
             epsilon: request.epsilon()?,
             recognisers: request.steer_by.clone(),
-            colour: request.colour.unwrap_or(true),
             tuning: experiment.tuning.unwrap_or_default(),
         };
         steering.validate()?;
@@ -77,6 +81,7 @@ pub(super) struct Steered {
     secret: Secret,
     recognisers: Arc<Recognisers>,
     prior: Arc<Prior>,
+    encoding: Encoding,
 }
 
 impl Steered {
@@ -85,7 +90,7 @@ impl Steered {
         let recognisers = resources.networks.recognisers()?;
         recognisers.named(&steering.recognisers)?;
         let (prior, secret) = (resources.networks.prior()?, resources.secret.clone());
-        Ok(Self { steering, secret, recognisers, prior })
+        Ok(Self { steering, secret, recognisers, prior, encoding: request.encoding() })
     }
 
     /// Steers faces that do not overlap, in parallel.
@@ -163,15 +168,13 @@ impl Treatment for Steered {
             let mut later;
             (pending, later) = split_disjoint(pending);
             let results = self.steer_disjoint(&photo, &mut pending, control, &finished, work)?;
-            let mut lifts = Vec::new();
-            for (PendingFace { index, face, .. }, steered) in pending.iter().zip(&results) {
-                changes.push((*index, steered.change()));
-                let lift = |(component, plane): &(Component, Plane)| {
-                    Lift::of_component(plane, *component, &face.patch, &photo)
-                };
-                lifts.extend(steered.planes.iter().map(lift));
+            for (PendingFace { index, face, .. }, steered) in pending.iter().zip(results) {
+                control.proceed()?;
+                let floor = self.steering.min_quality;
+                let finished = finish(&mut photo, face, &steered, floor, &self.encoding)?;
+                changed |= finished.changed;
+                changes.push((*index, change(steered, finished)));
             }
-            changed |= lift::apply(&lifts, &mut photo);
             pending = std::mem::take(&mut later);
         }
         changes.sort_by_key(|(index, _)| *index);
@@ -180,12 +183,14 @@ impl Treatment for Steered {
     }
 }
 
-impl SteeredFace {
-    fn change(&self) -> Change {
-        let luma = self.planes.iter().find(|(component, _)| *component == Component::Luma);
-        let mse = luma.map_or(0.0, |(_, plane)| plane.energy() / plane.data().len() as f64);
-        let outcome = SteeringOutcome { steps: self.steps, reached: self.reached };
-        Change { mse, expected_mse: None, details: Some(Details::Steered(outcome)) }
+fn change(steered: SteeredFace, finished: Finished) -> Change {
+    let SteeredFace { steps, reached, shape, .. } = steered;
+    let outcome = SteeringOutcome { steps, reached, shape };
+    Change {
+        mse: finished.mse,
+        expected_mse: None,
+        original: Some(finished.original),
+        details: Some(Details::Steered(outcome)),
     }
 }
 

@@ -5,10 +5,9 @@ use facedp::resample::resized;
 use facedp_nets::{Chip, Similarity};
 use rand_core::CryptoRng;
 
-use super::scene::Scene;
+use super::scene::{Colours, Scene};
 use super::taps::Taps;
 use crate::error::Result;
-use crate::photo::Component;
 use crate::random::{normal, uniform};
 
 /// Standard deviation of the rotation of a view, in radians.
@@ -41,18 +40,19 @@ pub(super) struct View {
 }
 
 impl View {
-    /// A random view. Degradations alternate with the step.
+    /// A random view. `spread` is a factor on the usual spread; degradations alternate with the step.
     pub(super) fn random(
         scene: &Scene,
         recogniser: usize,
         side: usize,
         step: usize,
+        spread: f32,
         random: &mut dyn CryptoRng,
     ) -> Self {
         let (length, centre) = (side as f32, (side as f32 - 1.0) / 2.0);
-        let angle = ROTATION_STD * normal(random);
-        let scale = 1.0 + SCALE_STD * normal(random);
-        let shift = [SHIFT_STD * length * normal(random), SHIFT_STD * length * normal(random)];
+        let mut by = |deviation: f32| spread * deviation * normal(random);
+        let (angle, scale) = (by(ROTATION_STD), (1.0 + by(SCALE_STD)).max(0.5));
+        let shift = [by(SHIFT_STD * length), by(SHIFT_STD * length)];
         let placement = scene.placement(recogniser);
         let placement = placement.turned(angle, scale, [centre, centre]).shifted(shift);
         let degradation = match step % 4 {
@@ -76,7 +76,7 @@ impl View {
     }
 
     /// The chip that the recogniser sees.
-    pub(super) fn chip(&self, colours: &[Vec<f32>; 3], random: &mut dyn CryptoRng) -> Result<Chip> {
+    pub(super) fn chip(&self, colours: &Colours, random: &mut dyn CryptoRng) -> Result<Chip> {
         let noise: Option<Vec<f32>> = match self.degradation {
             Degradation::Noisy => {
                 Some((0..self.side * self.side).map(|_| NOISE_STD * normal(random)).collect())
@@ -94,21 +94,16 @@ impl View {
         Ok(Chip::new(self.side, values)?)
     }
 
-    /// Propagates a gradient from the chip back to the scene, for one colour component.
-    pub(super) fn backward(
-        &self,
-        gradient: &[f32],
-        component: Component,
-        pixels: usize,
-    ) -> Vec<f32> {
-        let mut sum = vec![0.0; self.side * self.side];
-        for (plane, weight) in gradient.chunks_exact(sum.len()).zip(component.rgb_weights()) {
-            sum.iter_mut().zip(plane).for_each(|(s, g)| *s += weight * g);
-        }
-        let mut into = vec![0.0; pixels];
-        // Degradations are symmetric except at the border.
-        self.taps.apply_transpose(&self.smoothed(sum), &mut into);
-        into
+    /// Propagates a gradient from the chip back to the colours of the scene.
+    pub(super) fn backward(&self, gradient: &[f32], pixels: usize) -> Colours {
+        let plane = self.side * self.side;
+        std::array::from_fn(|c| {
+            let mut into = vec![0.0; pixels];
+            // Degradations are symmetric except at the border.
+            let gradient = self.smoothed(gradient[c * plane..(c + 1) * plane].to_vec());
+            self.taps.apply_transpose(&gradient, &mut into);
+            into
+        })
     }
 
     fn smoothed(&self, values: Vec<f32>) -> Vec<f32> {

@@ -1,14 +1,14 @@
-//! The shape of a change: smooth, and stronger where the face has local contrast.
+//! Where luma may change: more where the texture of the face hides it.
 
 use facedp::Plane;
 
 /// Grey levels added to local contrast, so that smooth skin may change a little too.
-const CONTRAST_OFFSET: f64 = 6.0;
+const CONTRAST_OFFSET: f64 = 3.0;
 /// Radius of the window of local contrast, in pixels: 7x7.
 const CONTRAST_RADIUS: usize = 3;
 
 /// A linear map from gradients to directions.
-pub(super) struct Shape {
+pub(super) struct Texture {
     side: usize,
     /// Gaussian, with sum 1.
     kernel: Vec<f64>,
@@ -16,7 +16,7 @@ pub(super) struct Shape {
     mask: Vec<f64>,
 }
 
-impl Shape {
+impl Texture {
     /// Blurs with a Gaussian whose standard deviation is `smooth` pixels, and scales by the local contrast
     /// of the chip to the power of `contrast`.
     pub(super) fn new(chip: &Plane, smooth: f64, contrast: f64) -> Self {
@@ -33,6 +33,11 @@ impl Shape {
         let mean = mask.iter().sum::<f64>() / mask.len() as f64;
         mask.iter_mut().for_each(|m| *m /= mean);
         Self { side, kernel, mask }
+    }
+
+    /// Side of the chip, and its number of pixels.
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.side, self.side * self.side)
     }
 
     pub(super) fn apply(&self, gradient: &Plane) -> Plane {

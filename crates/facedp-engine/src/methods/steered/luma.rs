@@ -1,0 +1,111 @@
+//! The change of luma of a face, as Haar coefficients of its chip.
+
+use facedp::Plane;
+use facedp::basis::{Haar, Transform};
+
+use super::scene::Scene;
+use super::texture::Texture;
+use crate::error::Result;
+use crate::steering::Tuning;
+
+/// Mean squared error that rounding to whole grey levels adds (1/12), with a small reserve.
+const ROUNDING_MSE: f64 = 0.09;
+/// PSNR in dB at which faces score 65 on average, and dB for each further point: a first guess, which
+/// measurements correct.
+const FIRST_GUESS: [f64; 2] = [35.5, 0.375];
+
+pub(super) struct Luma {
+    haar: Haar,
+    texture: Texture,
+    coefficients: Vec<f64>,
+    momentum: Vec<f64>,
+    /// Largest mean squared change, in squared grey levels.
+    max_mse: f64,
+    /// The change of each pixel of the scene.
+    lifted: Vec<f32>,
+}
+
+impl Luma {
+    pub(super) fn new(scene: &Scene, min_quality: f64, tuning: &Tuning) -> Result<Self> {
+        let side = scene.side();
+        let smooth = tuning.smooth * side as f64 / 128.0;
+        let psnr = FIRST_GUESS[0] + FIRST_GUESS[1] * (min_quality - 65.0);
+        let zeros = vec![0.0; side * side];
+        Ok(Self {
+            haar: Haar::new(side, side, None)?,
+            texture: Texture::new(scene.chip(), smooth, tuning.contrast),
+            coefficients: zeros.clone(),
+            momentum: zeros,
+            max_mse: (255f64.powi(2) / 10f64.powf(psnr / 10.0) - ROUNDING_MSE).max(ROUNDING_MSE),
+            lifted: scene.lifted(&Plane::zeros(side, side)),
+        })
+    }
+
+    /// The change of each pixel of the scene.
+    pub(super) fn lifted(&self) -> &[f32] {
+        &self.lifted
+    }
+
+    /// The change in pixels of the chip.
+    pub(super) fn plane(&self) -> Plane {
+        let (side, _) = self.texture.size();
+        let mut plane = Plane::zeros(side, side);
+        plane.data_mut().copy_from_slice(&self.coefficients);
+        self.haar.inverse(plane.data_mut());
+        plane
+    }
+
+    /// Takes a step along a gradient with respect to the chip. Its length is a share of the largest change, of
+    /// which `allowed` is the part (of squares) that may be used so far.
+    pub(super) fn advance(
+        &mut self,
+        gradient: &Plane,
+        scene: &Scene,
+        tuning: &Tuning,
+        share: f64,
+        allowed: f64,
+    ) {
+        let (side, count) = self.texture.size();
+        let mut direction = self.texture.apply(gradient);
+        self.haar.forward(direction.data_mut());
+        damp_coarse(direction.data_mut(), side, tuning.coarse);
+        let size = norm(direction.data());
+        if size == 0.0 {
+            return;
+        }
+        for (m, d) in self.momentum.iter_mut().zip(direction.data()) {
+            *m = tuning.momentum * *m + d / size;
+        }
+        let size = norm(&self.momentum);
+        let limit = allowed * self.max_mse;
+        let length = share * (limit * count as f64).sqrt();
+        if size > 0.0 {
+            let steps = self.coefficients.iter_mut().zip(&self.momentum);
+            steps.for_each(|(c, m)| *c += length * m / size);
+        }
+        self.lifted = scene.lifted(&self.plane());
+        let over = scene.mse(&self.lifted) / limit;
+        if over > 1.0 {
+            let factor = over.sqrt().recip();
+            self.coefficients.iter_mut().for_each(|c| *c *= factor);
+            self.lifted.iter_mut().for_each(|v| *v *= factor as f32);
+        }
+    }
+
+    /// Corrects the largest change after a measurement: it scored `found` where `wanted` was allowed.
+    pub(super) fn correct(&mut self, found: f64, wanted: f64) {
+        let ratio = (100.0 - wanted) / (100.0 - found).max(0.5);
+        self.max_mse = (self.max_mse * ratio.clamp(0.4, 2.5).powf(1.5)).max(ROUNDING_MSE);
+    }
+}
+
+/// Scales the coefficients whose basis functions span an eighth of the plane or more.
+fn damp_coarse(coefficients: &mut [f64], side: usize, factor: f64) {
+    for row in coefficients.chunks_exact_mut(side).take(8) {
+        row.iter_mut().take(8).for_each(|c| *c *= factor);
+    }
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|v| v * v).sum::<f64>().sqrt()
+}
