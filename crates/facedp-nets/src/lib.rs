@@ -8,7 +8,7 @@ mod detector;
 // Some operations occur in one network only.
 #[cfg_attr(
     not(all(feature = "dlib", feature = "intel", feature = "mobilefacenet", feature = "yunet")),
-    allow(dead_code)
+    allow(dead_code, unused_imports)
 )]
 mod engine;
 mod error;

@@ -4,7 +4,7 @@ use half::f16;
 use safetensors::SafeTensors;
 use safetensors::tensor::Dtype;
 
-use crate::engine::{Conv, Depthwise, Op, Window, Winograd};
+use crate::engine::{Conv, Depthwise, Op, Window};
 use crate::error::{Error, Result};
 
 pub(crate) struct Weights<'b> {
@@ -54,7 +54,7 @@ impl<'b> Weights<'b> {
         if bias.len() > 128 {
             return self.conv(name, inputs, Window::new(3, 1, 1));
         }
-        let conv = Winograd::new(inputs, &weights, bias);
+        let conv = crate::engine::Winograd::new(inputs, &weights, bias);
         conv.map(Op::Winograd).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
     }
 
