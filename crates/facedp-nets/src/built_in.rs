@@ -63,7 +63,7 @@ impl Recogniser {
             factor: 0.021_362_305,
             channels: Channels::Bgr,
             metric: Metric::Cosine,
-            threshold: 0.6638,
+            threshold: 0.6861,
         };
         Ok(Self::own(rule, networks::intel::network()?))
     }
@@ -80,7 +80,7 @@ impl Recogniser {
             factor: 1.0 / (0.224 * 255.0),
             channels: Channels::Rgb,
             metric: Metric::Cosine,
-            threshold: 0.7,
+            threshold: 0.6853,
         };
         Ok(Self::own(rule, networks::mobilefacenet::network()?))
     }
@@ -96,7 +96,7 @@ impl Recogniser {
             factor: 1.0 / 128.0,
             channels: Channels::Bgr,
             metric: Metric::Cosine,
-            threshold: 0.7420,
+            threshold: 0.7521,
         };
         Ok(Self::own(rule, networks::facexzoo::network()?))
     }
