@@ -194,7 +194,7 @@ fn explain_face(number: usize, face: &FaceRecord) -> Vec<String> {
         let ssim = quality.ssim.map_or("undefined".to_owned(), |ssim| format!("{ssim:.5}"));
         lines.push(format!("    region    PSNR {psnr}, SSIM {ssim}"));
     }
-    if let Some(score) = face.score {
+    if let Some(score) = face.ssimulacra2 {
         lines.push(format!("    quality   {score:.1} (SSIMULACRA2)"));
     }
     for verdict in &face.recognisers {

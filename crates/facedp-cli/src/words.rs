@@ -25,7 +25,13 @@ pub fn count(number: usize, thing: &str) -> String {
 
 /// A recogniser as it is called in print.
 pub fn recogniser(name: &str) -> &str {
-    if name == "sface" { "SFace" } else { name }
+    match name {
+        "facexzoo" => "FaceX-Zoo",
+        "intel" => "Intel",
+        "mobilefacenet" => "MobileFaceNet",
+        "sface" => "SFace",
+        name => name,
+    }
 }
 
 /// A flag that Ctrl-C sets, and says so. The second Ctrl-C ends the program at once; what it leaves

@@ -154,7 +154,7 @@ const CASES: &[Case] = &[
     (&["evaluate", "certified", "people", "-o", "r", "--margin", "1"], 2, &["--margin"]),
     (&["evaluate", "recognisers", "people", "-o", "r"], 2, &["-o"]),
     (&["evaluate", "steered", "people", "-o", "r", "--margin", "-1"], 2, &["margin", "-1"]),
-    (&["evaluate", "steered", "people", "-o", "r", "--min-psnr", "99"], 2, &["99", "25", "50"]),
+    (&["evaluate", "steered", "people", "-o", "r", "--min-quality", "99"], 2, &["99", "30", "95"]),
     (&["evaluate", "certified", "people", "-o", "r", "--features", "65"], 2, &["65", "64"]),
     (&["evaluate", "paper", "empty", "-o", "r"], 1, &["empty", "no pictures", "--identities all"]),
     (&["evaluate", "paper", "nowhere", "-o", "r"], 1, &["nowhere"]),

@@ -46,7 +46,7 @@ fn pairs_are_judged_by_a_foreign_recogniser_too() {
         .iter()
         .map(|recogniser| recogniser["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names, ["dlib", "sface", "tiny"]);
+    assert_eq!(names, ["dlib", "sface", "intel", "mobilefacenet", "facexzoo", "tiny"]);
     let table = facedp(path, &args).stdout;
     assert!(table.contains("tiny"), "{table}");
 

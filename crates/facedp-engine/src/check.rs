@@ -27,7 +27,7 @@ pub struct CheckedFace {
     #[serde(flatten)]
     pub face: DetectedFace,
     /// SSIMULACRA2 score of the face. Pixels that moved lower it, even if nothing looks different.
-    pub score: f64,
+    pub ssimulacra2: f64,
     /// Verdicts on the face in the other photo, also after JPEG and at half size.
     pub recognisers: Vec<Verdict>,
 }
@@ -48,7 +48,7 @@ pub(crate) fn check(
         let [before, after] = [original, released]
             .map(|photo| quality::seen(&photo.picture(quality::square(&face, original))?));
         let score = Original::new(&before?)?.score(&after?)?;
-        faces.push(CheckedFace { face, score, recognisers: verdicts });
+        faces.push(CheckedFace { face, ssimulacra2: score, recognisers: verdicts });
     }
     Ok(Checked { quality, faces })
 }

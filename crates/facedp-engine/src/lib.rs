@@ -55,7 +55,9 @@ pub use outcome::{FaceReport, Inspection, Protected, SkippedFace};
 pub use patch::Patch;
 pub use photo::{Limits, Photo, Region};
 pub use prior::Prior;
-pub use receipt::{Certificate, Details, Displacement, FaceRecord, Receipt, SteeringOutcome, Terms};
+pub use receipt::{
+    Certificate, Details, Displacement, FaceRecord, Receipt, SteeringOutcome, Terms,
+};
 pub use recognise::{Distance, Recognisers, Reference, Verdict, after_jpeg};
 pub use request::{Check, DEFAULT_EPSILON, Experiment, MethodName, Request};
 pub use resources::{Resources, embedded_model};

@@ -63,7 +63,7 @@ pub struct FaceReport {
     /// SSIMULACRA2 score of the face as written, compared with the original; where pixels moved, with the
     /// original moved in the same way.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub score: Option<f64>,
+    pub ssimulacra2: Option<f64>,
     /// Empty if recognisers were not asked, or saw no face.
     pub recognisers: Vec<Verdict>,
     /// Verdicts on the original after JPEG and at half size: the effect of degradation alone.

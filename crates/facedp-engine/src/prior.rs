@@ -85,9 +85,8 @@ impl Prior {
     /// Returns the file.
     pub fn fit(people: &[Vec<Vec<f32>>], source: &str) -> Result<Vec<u8>> {
         let all = ALL;
-        let complete = |p: &Vec<Vec<f32>>| {
-            p.iter().map(Vec::len).eq(ORDER.iter().map(|(_, length)| *length))
-        };
+        let complete =
+            |p: &Vec<Vec<f32>>| p.iter().map(Vec::len).eq(ORDER.iter().map(|(_, length)| *length));
         let least = 4 * DIRECTIONS;
         if people.len() < least || !people.iter().all(complete) {
             let problem = format!("embeddings of at least {least} people are needed");

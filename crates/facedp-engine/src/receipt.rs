@@ -174,7 +174,7 @@ pub struct FaceRecord {
     pub quality: Option<Quality>,
     /// SSIMULACRA2 score of the face as written, compared with the original; where pixels moved, with the
     /// original moved in the same way.
-    pub score: Option<f64>,
+    pub ssimulacra2: Option<f64>,
     pub recognisers: Vec<Verdict>,
     /// Verdicts on the original after degradation.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -222,9 +222,13 @@ mod tests {
         let terms = Terms::steered(&steering, Randomness::Keyed);
         let record = FaceRecord {
             face: None,
-            details: Some(Details::Steered(SteeringOutcome { steps: 8, reached: true, shape: None })),
+            details: Some(Details::Steered(SteeringOutcome {
+                steps: 8,
+                reached: true,
+                shape: None,
+            })),
             quality: None,
-            score: Some(75.5),
+            ssimulacra2: Some(75.5),
             recognisers: Vec::new(),
             before: Vec::new(),
         };

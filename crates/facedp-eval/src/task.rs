@@ -131,6 +131,9 @@ mod tests {
             "recognisers": [
                 { "name": "dlib", "fingerprint": null },
                 { "name": "sface", "fingerprint": null },
+                { "name": "intel", "fingerprint": null },
+                { "name": "mobilefacenet", "fingerprint": null },
+                { "name": "facexzoo", "fingerprint": null },
             ],
             "options": {
                 "methods": ["pixel-dp", "dct-dp", "rdp", "rdp-na", "rdp-lmgd", "rdp-optimal"],

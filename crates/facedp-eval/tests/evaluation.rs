@@ -75,7 +75,8 @@ impl Run<'_> {
     }
 
     fn evaluate(self, data: &Path, folder: &Path, options: &Options) -> Result<Results, Error> {
-        let embedded = Recognisers::embedded().unwrap();
+        let two = ["dlib", "sface"].map(str::to_owned);
+        let embedded = Recognisers::embedded().unwrap().keep(&two);
         let task = Task {
             data,
             half: Half::All,

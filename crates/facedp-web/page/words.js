@@ -6,7 +6,7 @@ export const megabytes = (bytes) =>
 /** A message of the program as a sentence. */
 export const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
 
-const NAMES = { dlib: "dlib", sface: "SFace" };
+const NAMES = { dlib: "dlib", facexzoo: "FaceX-Zoo", intel: "Intel", mobilefacenet: "MobileFaceNet", sface: "SFace" };
 const names = (verdicts) => listed(verdicts.map(({ name }) => NAMES[name] ?? name));
 const listed = (items) => items.join(items.length > 2 ? ", " : " and ");
 
@@ -70,6 +70,10 @@ export function summary({ faces, skipped = [] }, advice) {
 export function quality(face) {
   if (face.psnr === null) return "The face did not change: all noise was rounded away.";
   if (face.psnr === undefined) return "";
+  if (face.steered) {
+    const seen = face.ssimulacra2 >= 85 ? "hardly visible" : face.ssimulacra2 >= 70 ? "not visible without the original beside it" : "visible on a close look";
+    return `The change is ${seen} (quality ${face.ssimulacra2.toFixed(1)}, SSIMULACRA2).`;
+  }
   const seen = face.psnr >= 38 ? "hardly visible" : face.psnr >= 33 ? "visible on a close look" : face.psnr >= 25 ? "visible" : "plainly visible";
   const ssim = typeof face.ssim === "number" ? `, SSIM ${face.ssim.toFixed(3)}` : "";
   return `The change is ${seen} (PSNR ${face.psnr.toFixed(1)} dB${ssim}).`;

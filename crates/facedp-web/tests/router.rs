@@ -332,16 +332,16 @@ fn settings_choose_faces_and_results() {
             "{last}"
         );
         let steered = json!({
-            "min_psnr": 45, "colour": false, "steer_by": ["sface"], "epsilon": 2, "jpeg_quality": 99,
+            "min_quality": 90, "shape": false, "steer_by": ["sface"], "epsilon": 2, "jpeg_quality": 99,
         });
         let place = page.begin(&photo, steered).await;
         let last = page.finished(&place).await;
-        let psnr = last["result"]["faces"][0]["psnr"].as_f64().unwrap();
-        assert!(psnr > 42.0, "{last}");
+        let score = last["result"]["faces"][0]["ssimulacra2"].as_f64().unwrap();
+        assert!(score >= 90.0, "{last}");
         let receipt = json_of(page.get(&format!("{place}/receipt")).await).await;
         let method = &receipt["public"]["method"];
         assert_eq!(
-            (&method["epsilon"], &method["colour"]),
+            (&method["epsilon"], &method["shape"]),
             (&2.0.into(), &false.into()),
             "{method}"
         );
@@ -369,7 +369,7 @@ fn wrong_settings_are_refused_with_the_fact() {
             (r#"{"copy_faceless":false}"#, "`copy_faceless` cannot be set"),
             (r#"{"aligned":false}"#, "`aligned` cannot be set"),
             (r#"{"crop":64}"#, "`crop` cannot be set"),
-            (r#"{"min_psnr":24}"#, "25"),
+            (r#"{"min_quality":29}"#, "30"),
             (r#"{"steer_by":["arcface"]}"#, "unknown recogniser `arcface`"),
             (r#"{"steer_by":["dlib","dlib"]}"#, "names dlib twice"),
             (r#"{"min_score":0}"#, "min_score 0: the range is 0.3 to 1"),

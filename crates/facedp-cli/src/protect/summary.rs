@@ -78,9 +78,9 @@ pub struct Summary {
     min_quality: Option<f64>,
     /// SSIMULACRA2 scores of faces as written: the median and the least.
     #[serde(skip_serializing_if = "Option::is_none")]
-    score_median: Option<f64>,
+    ssimulacra2_median: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    score_least: Option<f64>,
+    ssimulacra2_least: Option<f64>,
     /// PSNR of the mean squared noise over all faces, before lifting and rounding.
     psnr_mean_mse: Option<f64>,
     /// PSNR of the mean of what the plan expected.
@@ -170,7 +170,7 @@ impl Tally {
             self.decibels.push(quality.psnr.unwrap_or(f64::INFINITY));
             self.ssims.extend(quality.ssim);
         }
-        self.scores.extend(face.score);
+        self.scores.extend(face.ssimulacra2);
         self.add_verdicts(file, number, &face.recognisers);
     }
 
@@ -211,8 +211,8 @@ impl Tally {
             method: terms.as_ref().map(Terms::method),
             epsilon,
             min_quality,
-            score_least: self.scores.iter().copied().reduce(f64::min),
-            score_median: median(self.scores),
+            ssimulacra2_least: self.scores.iter().copied().reduce(f64::min),
+            ssimulacra2_median: median(self.scores),
             psnr_mean_mse: of_mean(&self.squared_noise),
             psnr_expected: of_mean(&self.expected),
             psnr_median: median(self.decibels).filter(|d| d.is_finite()),
@@ -348,7 +348,13 @@ impl Summary {
             let noise = decibels(self.psnr_mean_mse, "no noise drawn");
             add("psnr_mean_mse", format!("{noise} (the noise as drawn)"));
         }
-        if self.measured {
+        if let (Some(median), Some(least)) = (self.ssimulacra2_median, self.ssimulacra2_least) {
+            add(
+                "quality",
+                format!("{median:.1}, at least {least:.1} (SSIMULACRA2 of faces as written)"),
+            );
+        }
+        if self.measured && self.epsilon.is_some() {
             let half = "infinite: at least half are unchanged";
             add("median PSNR", format!("{} (faces as written)", decibels(self.psnr_median, half)));
             let small = "faces too small".to_owned();
@@ -370,7 +376,12 @@ impl Summary {
             return "no face that recognisers could look at".to_owned();
         }
         let listed = |names: &mut dyn Iterator<Item = &String>| {
-            names.map(|name| recogniser(name)).collect::<Vec<_>>().join(" and ")
+            let names: Vec<&str> = names.map(|name| recogniser(name)).collect();
+            match names.split_last() {
+                Some((last, [])) => (*last).to_owned(),
+                Some((last, others)) => format!("{} and {last}", others.join(", ")),
+                None => String::new(),
+            }
         };
         let all = listed(&mut self.recognisers.iter().map(|r| &r.name));
         let faces = self.no_match + self.matching.len();
@@ -387,7 +398,7 @@ impl Summary {
             text += &format!("; and {} more", self.matching.len() - SHOWN);
         }
         if !self.matching.is_empty() {
-            text += ": try --strength high, or a lower --min-psnr";
+            text += ": try --strength high, or a lower --min-quality";
         }
         if self.unchecked > 0 {
             text += &format!(" ({} could not be checked)", count(self.unchecked, "face"));

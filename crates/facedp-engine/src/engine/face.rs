@@ -45,7 +45,8 @@ impl Engine {
         {
             let recognisers = self.resources.networks.recognisers()?;
             let original = recognisers.reference(photo, seen, work)?;
-            if self.trial() == Trial::Degraded {
+            // Only receipts say what degradation alone does.
+            if self.trial() == Trial::Degraded && self.request.receipt {
                 verdicts = recognisers.judge(&original, photo, Trial::Degraded, work)?;
             }
             reference = Some(original);
@@ -71,7 +72,7 @@ impl Engine {
             }
             _ => None,
         };
-        let score = match (&before.seen, written) {
+        let ssimulacra2 = match (&before.seen, written) {
             (Some(seen), Some(written)) => {
                 let original = match change.original {
                     Some(original) => original,
@@ -98,7 +99,7 @@ impl Engine {
             face: face.selected,
             details,
             quality,
-            score,
+            ssimulacra2,
             recognisers: recognisers.clone(),
             before: before.verdicts.clone(),
         });
@@ -108,7 +109,7 @@ impl Engine {
             expected_mse,
             steered,
             quality,
-            score,
+            ssimulacra2,
             recognisers,
             before: before.verdicts,
         };

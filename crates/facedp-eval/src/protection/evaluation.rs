@@ -3,8 +3,8 @@
 use facedp::metrics::Quality;
 use facedp_engine::files::{Existing, Readers, write_whole};
 use facedp_engine::{
-    Displacement, Engine, Error as EngineError, FaceReport, Limits, Patch, Photo, Request, Resources,
-    SteeringOutcome, Workspace,
+    Displacement, Engine, Error as EngineError, FaceReport, Limits, Patch, Photo, Request,
+    Resources, SteeringOutcome, Workspace,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -174,7 +174,7 @@ impl Evaluation<'_> {
             psnr: quality.and_then(|quality| quality.psnr),
             psnr_crop: self.crop_quality(subject, &changed)?.psnr,
             ssim: quality.and_then(|quality| quality.ssim).unwrap_or(1.0),
-            score: report.and_then(|report| report.score).unwrap_or(100.0),
+            score: report.and_then(|report| report.ssimulacra2).unwrap_or(100.0),
             steered: report.and_then(|report: &FaceReport| report.steered),
         }))
     }

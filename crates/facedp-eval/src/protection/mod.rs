@@ -125,10 +125,10 @@ mod tests {
     fn titles_and_known_recognisers_follow_from_requests() {
         let built_in = || vec!["dlib".to_owned(), "sface".to_owned()];
         for (text, words, by) in [
-            (r#"{"goal": "both", "min_quality": 75}"#, "steered, goal both, min_quality 75.0", 5),
+            (r#"{"goal": "both", "min_quality": 75}"#, "steered, goal both, min_quality 75.0", 2),
             (
-                r#"{"steer_by": ["dlib"], "colour": false, "experiment": {"margin": 2.0}}"#,
-                "steered, colour false, steer_by dlib",
+                r#"{"steer_by": ["dlib"], "shape": false, "experiment": {"margin": 2.0}}"#,
+                "steered, shape false, steer_by dlib",
                 1,
             ),
             (

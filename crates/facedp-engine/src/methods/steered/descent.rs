@@ -13,8 +13,8 @@ use crate::patch::Patch;
 use crate::photo::Photo;
 use crate::prior::Prior;
 use crate::quality::Original;
-use crate::receipt::Displacement;
 use crate::random::{normal, uniform};
+use crate::receipt::Displacement;
 use crate::recognise::after_jpeg;
 use crate::steering::{Goal, Steering};
 
@@ -178,8 +178,7 @@ impl<'a> Optimiser<'a> {
             warp.advance(&along, tuning, share);
         }
         let [red, green, blue] = &gradient;
-        let luma: Vec<f32> =
-            red.iter().zip(green).zip(blue).map(|((r, g), b)| r + g + b).collect();
+        let luma: Vec<f32> = red.iter().zip(green).zip(blue).map(|((r, g), b)| r + g + b).collect();
         self.luma.advance(&scene.lowered(&luma), scene, tuning, share, allowed);
         Ok(())
     }

@@ -90,6 +90,8 @@ impl<'a> Trial<'a> {
 /// alone scores hardly more than the floor, the change may cost a few points below that.
 fn amount(floor: f64, mut score: impl FnMut(f64) -> Result<f64>) -> Result<f64> {
     let (mut floor, mut amount, mut best) = (floor, 1.0, None);
+    // The score without a change.
+    let mut clean = 100.0;
     for trial in 0..TRIALS {
         let found = score(amount)?;
         if found >= floor {
@@ -100,12 +102,13 @@ fn amount(floor: f64, mut score: impl FnMut(f64) -> Result<f64>) -> Result<f64> 
         } else if best.is_some() {
             break;
         } else if trial == 1 {
-            floor = floor.min(score(0.0)? - LEAST_COST);
+            clean = score(0.0)?;
+            floor = floor.min(clean - LEAST_COST);
         }
         // The loss of score is about proportional to the change.
-        let ratio = (100.0 - floor) / (100.0 - found).max(0.5);
+        let ratio = (clean - floor) / (clean - found).max(0.5);
         let reserve = if found < floor { 0.97 } else { 1.0 };
-        amount = (amount * reserve * ratio.clamp(0.4, 1.6)).min(MAX_AMOUNT);
+        amount = (amount * reserve * ratio.clamp(0.2, 1.6)).min(MAX_AMOUNT);
     }
     Ok(best.unwrap_or(0.0))
 }

@@ -154,7 +154,8 @@ impl Scene {
         let [x, y] = field.each_ref().map(|plane| self.lifted(plane));
         let (count, last) = (self.width * self.height, [self.width - 1, self.height - 1]);
         let mut colours = self.colours.clone();
-        let mut slopes: [Colours; 2] = std::array::from_fn(|_| std::array::from_fn(|_| vec![0.0; count]));
+        let mut slopes: [Colours; 2] =
+            std::array::from_fn(|_| std::array::from_fn(|_| vec![0.0; count]));
         let back = self.to_plane.inverse();
         let [a, b, ..] = back.parameters();
         for at in 0..count {

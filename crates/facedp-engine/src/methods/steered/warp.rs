@@ -253,9 +253,7 @@ impl Frame {
             .map(|n| [(n % GRID) as f32 * spacing - 0.5, (n / GRID) as f32 * spacing - 0.5])
             .collect();
         let places: Vec<Point> = positions.iter().map(|position| usual.apply(*position)).collect();
-        let radius = |[x, y]: Point| {
-            ((x - CENTRE[0]) / AXES[0]).hypot((y - CENTRE[1]) / AXES[1])
-        };
+        let radius = |[x, y]: Point| ((x - CENTRE[0]) / AXES[0]).hypot((y - CENTRE[1]) / AXES[1]);
         let inner = FIXED..GRID - FIXED;
         let window = places.iter().enumerate().map(|(n, place)| {
             if !inner.contains(&(n % GRID)) || !inner.contains(&(n / GRID)) {
@@ -401,7 +399,8 @@ mod tests {
         }
         let points = |moved: bool| -> Vec<Point> {
             let on_face = (0..128 * 128).filter(|at| warp.frame.face[*at]);
-            let shift = |plane: &Plane, at: usize| if moved { plane.data()[at] as f32 } else { 0.0 };
+            let shift =
+                |plane: &Plane, at: usize| if moved { plane.data()[at] as f32 } else { 0.0 };
             let [x, y] = warp.field();
             on_face
                 .map(|at| [(at % 128) as f32 + shift(x, at), (at / 128) as f32 + shift(y, at)])
