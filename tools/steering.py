@@ -30,8 +30,8 @@ LEFT_OUT = [(f"without-{name}", "lfw", ["--people", "60", "--attacks", FEW, "--s
 # Name, data, options.
 RUNS = [
     ("medium", "lfw", ["--people", "300", "--galleries", "--attacks", FEW]),
-    ("high", "lfw", ["--people", "120", "--galleries", "--min-quality", "65", "--attacks", FEW]),
-    ("low", "lfw", ["--people", "120", "--galleries", "--min-quality", "85", "--attacks", FEW]),
+    ("high", "lfw", ["--people", "120", "--galleries", "--min-quality", "65", "--tune", "displacement=0.024", "--attacks", FEW]),
+    ("low", "lfw", ["--people", "120", "--galleries", "--min-quality", "85", "--tune", "displacement=0.012", "--attacks", FEW]),
     ("flat", "lfw", ["--people", "60", "--min-quality", "65,75,85", "--shape", "off", "--attacks", FEW]),
     *LEFT_OUT,
     ("attacks", "lfw", ["--people", "60"]),

@@ -190,6 +190,15 @@ impl Strength {
         let more = if goal == Goal::Away { 0.7 } else { 0.0 };
         (min_quality, margin + more)
     }
+
+    /// How far pixels may move, as a share of the distance of the eyes.
+    pub(crate) fn displacement(self) -> f64 {
+        match self {
+            Strength::Low => 0.012,
+            Strength::Medium => 0.02,
+            Strength::High => 0.024,
+        }
+    }
 }
 
 impl Goal {

@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 
-const STRENGTHS = { low: "Low: hardly visible", medium: "Medium: visible on a close look", high: "High: more visible" };
+const STRENGTHS = { low: "Low: hardly visible", medium: "Medium: looks untouched", high: "High: visible on a close look" };
 
 /** The one setting that the page shows for methods: the strength, or else the budget. */
 function control(id, { strength, epsilon }) {

@@ -291,7 +291,7 @@ fn a_photo_is_inspected_treated_fetched_and_deleted() {
         assert!(file == expected.file);
 
         let receipt = json_of(page.get(&format!("{place}/receipt")).await).await;
-        assert_eq!((&receipt["schema"], &receipt["public"]["kind"]), (&1.into(), &"noise".into()));
+        assert_eq!((&receipt["schema"], &receipt["public"]["kind"]), (&2.into(), &"noise".into()));
         assert_eq!(receipt["public"]["claim"], "paper-accounting");
         assert_eq!(receipt["private"]["faces"][0]["details"]["kind"], "noise");
         assert_eq!(receipt["private"]["faces"][0]["face"]["box"], result["faces"][0]["box"]);

@@ -37,7 +37,7 @@ use crate::receipt::{Details, SteeringOutcome, Terms};
 use crate::recognise::{Recognisers, Trial};
 use crate::request::Request;
 use crate::resources::Resources;
-use crate::steering::Steering;
+use crate::steering::{Steering, Tuning};
 use descent::{Descent, FaceSite, SteeredFace};
 use finish::{Finished, finish};
 
@@ -61,7 +61,9 @@ impl Steering {
             return Err(Error::Setting { setting: "noise_psnr", of });
         }
         let goal = request.goal.unwrap_or_default();
-        let (min_quality, margin) = request.strength.unwrap_or_default().floor(goal);
+        let strength = request.strength.unwrap_or_default();
+        let (min_quality, margin) = strength.floor(goal);
+        let tuning = Tuning { displacement: strength.displacement(), ..Tuning::default() };
         let steering = Self {
             goal,
             min_quality: request.min_quality.unwrap_or(min_quality),
@@ -69,7 +71,7 @@ impl Steering {
             margin: experiment.margin.unwrap_or(margin),
             epsilon: request.epsilon()?,
             recognisers: request.steer_by.clone(),
-            tuning: experiment.tuning.unwrap_or_default(),
+            tuning: experiment.tuning.unwrap_or(tuning),
         };
         steering.validate()?;
         Ok(steering)
