@@ -78,6 +78,9 @@ class Bench:
     def run(self, name, data, more):
         """Results of one command, from an earlier run if there is one."""
         kept = self.work / f"{name}.json"
+        if self.options.people:
+            at = more.index("--people") + 1
+            more = [*more[:at], str(min(int(more[at]), int(self.options.people))), *more[at + 1:], "--threshold-images", "600"]
         if not kept.exists() or not kept.stat().st_size:
             foreign = [word for file in self.options.recogniser for word in ("--recogniser", file)]
             command = [self.options.program, "evaluate", "steered", self.data[data], "-o", self.work / data,
@@ -266,6 +269,7 @@ def main():
     parser.add_argument("--recogniser", action="append", default=[])
     parser.add_argument("--program", default=ROOT / "target/release/facedp")
     parser.add_argument("--small", help="program built with MIN_WIDTH = 12, for the table of small faces")
+    parser.add_argument("--people", help="measure fewer people than the tables are made of, to save time")
     parser.add_argument("--only", help="names of runs, separated by commas; also 'variants' (the ablation), 'sizes', 'seconds'")
     options = parser.parse_args()
     bench = Bench(options)

@@ -70,3 +70,61 @@ fn pixels(picture: &Picture) -> Result<PixelSlice<'_>> {
 fn failed(error: fast_ssim2::Ssimulacra2Error) -> Error {
     Error::Score { problem: error.to_string() }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::photo::Limits;
+
+    fn portrait() -> Photo {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/portrait.png");
+        Photo::decode(&std::fs::read(path).unwrap(), &Limits::default()).unwrap()
+    }
+
+    fn changed(picture: &Picture, change: impl Fn(usize, usize, usize) -> i32) -> Picture {
+        let (width, height) = (picture.width(), picture.height());
+        let value = |n: usize| {
+            let (x, y) = (n / 3 % width, n / 3 / width);
+            change(x, y, n).clamp(0, 255) as u8
+        };
+        Picture::new(width, height, (0..3 * width * height).map(value).collect()).unwrap()
+    }
+
+    /// Scores of the Python package ssimulacra2 0.3.0 for the same pictures.
+    #[test]
+    fn scores_are_those_of_another_implementation() {
+        let photo = portrait();
+        let picture = photo.picture(photo.whole()).unwrap();
+        let original = Original::new(&picture).unwrap();
+        assert_eq!(original.score(&picture).unwrap(), 100.0);
+        let at = |n: usize| i32::from(picture.rgb()[n]);
+        let pattern = |x: usize, y: usize| ((7 * x + 13 * y) % 9) as i32 - 4;
+        for (strength, expected) in [(1, 90.2709), (3, 71.8753)] {
+            let noisy = changed(&picture, |x, y, n| at(n) + strength * pattern(x, y));
+            let found = original.score(&noisy).unwrap();
+            assert!((found - expected).abs() < 0.3, "{strength}: {found}");
+        }
+        let shifted = changed(&picture, |x, _, n| if x > 0 { at(n - 3) } else { at(n) });
+        let found = original.score(&shifted).unwrap();
+        assert!((found - 21.5792).abs() < 0.5, "{found}");
+    }
+
+    #[test]
+    fn squares_stay_in_the_photo_and_are_reduced() {
+        let photo = portrait();
+        let face = |rect| DetectedFace { rect, landmarks: [[0.0; 2]; 5], score: None };
+        let inside = square(&face([100.0, 90.0, 40.0, 50.0]), &photo);
+        assert_eq!(inside, Region { x: 83, y: 78, width: 75, height: 75 });
+        for rect in
+            [[-30.0, -40.0, 60.0, 90.0], [200.0, 220.0, 90.0, 90.0], [-900.0, 0.0, 9.0, 9.0]]
+        {
+            let Region { x, y, width, height } = square(&face(rect), &photo);
+            assert!(width > 0 && x + width <= photo.width(), "{rect:?}");
+            assert!(height > 0 && y + height <= photo.height(), "{rect:?}");
+        }
+        let wide = Picture::new(1000, 500, vec![90; 1_500_000]).unwrap();
+        let small = seen(&wide).unwrap();
+        assert_eq!((small.width(), small.height()), (320, 160));
+    }
+}

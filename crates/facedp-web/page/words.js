@@ -8,7 +8,7 @@ export const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${/[.
 
 const NAMES = { dlib: "dlib", facexzoo: "FaceX-Zoo", intel: "Intel", mobilefacenet: "MobileFaceNet", sface: "SFace" };
 const names = (verdicts) => listed(verdicts.map(({ name }) => NAMES[name] ?? name));
-const listed = (items) => items.join(items.length > 2 ? ", " : " and ");
+const listed = (items) => (items.length > 2 ? `${items.slice(0, -1).join(", ")} and ${items.at(-1)}` : items.join(" and "));
 
 const TRIALS = [
   ["plain", "as saved"],

@@ -83,3 +83,53 @@ fn taps(at: f32, length: usize) -> ([usize; 4], [f32; 4]) {
     ];
     (indices, weights)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::photo::Limits;
+
+    fn portrait() -> Photo {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/portrait.png");
+        Photo::decode(&std::fs::read(path).unwrap(), &Limits::default()).unwrap()
+    }
+
+    fn displaced(photo: &Photo, shift: [f32; 2]) -> Photo {
+        let mut result = photo.clone();
+        let [across, down] = shift.map(|v| vec![v; photo.width()]);
+        for y in 0..photo.height() {
+            result.displace_row(photo, [0, 0], [0, y], [&across, &down]);
+        }
+        result
+    }
+
+    fn pixel(photo: &Photo, x: usize, y: usize) -> Vec<f32> {
+        let picture = photo.picture(photo.whole()).unwrap();
+        let at = 3 * (y * photo.width() + x);
+        picture.rgb()[at..at + 3].iter().map(|v| f32::from(*v)).collect()
+    }
+
+    /// Whole pixels are copied; half a pixel has the weights -1, 9, 9, -1 of Catmull and Rom.
+    #[test]
+    fn pixels_move() {
+        let photo = portrait();
+        let whole = displaced(&photo, [2.0, -3.0]);
+        assert_eq!(pixel(&whole, 100, 90), pixel(&photo, 102, 87));
+        let half = displaced(&photo, [0.5, 0.0]);
+        let near = [99, 100, 101, 102].map(|x| pixel(&photo, x, 90));
+        for (c, found) in pixel(&half, 100, 90).into_iter().enumerate() {
+            let expected = (9.0 * (near[1][c] + near[2][c]) - near[0][c] - near[3][c]) / 16.0;
+            assert!((found - expected.clamp(0.0, 255.0)).abs() <= 0.5, "{found} {expected}");
+        }
+    }
+
+    /// Pixels beyond the edge repeat it, and nothing panics.
+    #[test]
+    fn the_edge_is_repeated() {
+        let photo = portrait();
+        let far = displaced(&photo, [1e6, -1e6]);
+        assert_eq!(pixel(&far, 50, 60), pixel(&photo, photo.width() - 1, 0));
+        assert!(!photo.clone().displace_row(&photo, [0, 0], [0, 0], [&[0.0], &[0.0]]));
+    }
+}

@@ -75,7 +75,7 @@ test("two photos are dropped, faces chosen, changed, compared and downloaded", a
   await first.getByRole("progressbar").waitFor();
   await fit(page, "progress");
   await Promise.all([state(page, "three.jpg", "done"), state(page, "collins.jpg", "done")]);
-  assert.match(await first.locator(".checks").textContent(), /dlib, SFace, Intel, MobileFaceNet, FaceX-Zoo no longer match it with the original/);
+  assert.match(await first.locator(".checks").textContent(), /dlib, SFace, Intel, MobileFaceNet and FaceX-Zoo no longer match it with the original/);
   assert.match(await first.textContent(), /Claim: none/);
 
   // The divider follows the mouse and the keys.
