@@ -391,7 +391,7 @@ mod tests {
     #[test]
     fn the_field_is_zero_at_the_edge_and_has_no_similarity_part() {
         let (warp, _) = wild(128);
-        let edge = |n: usize| n < 4 || n >= 124;
+        let edge = |n: usize| !(4..124).contains(&n);
         for plane in warp.field() {
             for at in (0..128 * 128).filter(|at| edge(at % 128) || edge(at / 128)) {
                 assert!(plane.data()[at].abs() < 1e-6);
