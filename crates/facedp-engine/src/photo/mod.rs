@@ -173,15 +173,13 @@ impl Photo {
         plane
     }
 
-    /// A region as it will be in the file that [`Self::encode`] makes. Its edges should lie on JPEG's block
-    /// grid.
-    pub(crate) fn as_written(&self, region: Region, encoding: &Encoding) -> Result<Self> {
-        let part = self.crop(region);
-        if part.is_lossless(encoding) {
-            return Ok(part);
+    /// The photo as it will be in the file that [`Self::encode`] makes.
+    pub(crate) fn into_written(self, encoding: &Encoding) -> Result<Self> {
+        if self.is_lossless(encoding) {
+            return Ok(self);
         }
         let encoding = Encoding { metadata: Metadata::Strip, ..*encoding };
-        Self::decode(&part.encode(&encoding)?.file, &Limits::default())
+        Self::decode(&self.encode(&encoding)?.file, &Limits::default())
     }
 
     /// A region as a separate photo with the same compression, without metadata.

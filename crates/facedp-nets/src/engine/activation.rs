@@ -49,9 +49,9 @@ impl Activation {
 
 /// `bias + factor * x`.
 #[derive(Clone, Copy)]
-pub(super) struct Line {
-    pub bias: f32,
-    pub factor: f32,
+struct Line {
+    bias: f32,
+    factor: f32,
 }
 
 /// What follows the operation of a node, for all channels.
@@ -65,13 +65,14 @@ pub(super) struct Epilogue<'a> {
 }
 
 impl Epilogue<'_> {
-    pub(super) fn factor(&self, channel: usize) -> f32 {
+    fn factor(&self, channel: usize) -> f32 {
         self.factors.get(channel).copied().unwrap_or(1.0)
     }
 
-    /// Finishes one channel. `passed` is that of the whole node.
+    /// Finishes one channel of a node with weights. `passed` is that of the whole node.
     #[inline(always)]
-    pub(super) fn channel(&self, n: usize, line: Line, values: &mut [f32], passed: &mut [bool]) {
+    pub(super) fn channel(&self, n: usize, bias: f32, values: &mut [f32], passed: &mut [bool]) {
+        let line = Line { bias, factor: self.factor(n) };
         match self.activation {
             Some(activation) => {
                 activation.forward(n, line, values, &mut passed[n * self.area..][..self.area]);
@@ -80,13 +81,20 @@ impl Epilogue<'_> {
         }
     }
 
+    /// Finishes all channels of a node with weights.
+    #[inline(always)]
+    pub(super) fn channels(&self, bias: &[f32], values: &mut [f32], passed: &mut [bool]) {
+        for (n, (values, &bias)) in values.chunks_exact_mut(self.area).zip(bias).enumerate() {
+            self.channel(n, bias, values, passed);
+        }
+    }
+
     /// Finishes all channels of a node without weights.
     #[inline(always)]
     pub(super) fn all(&self, values: &mut [f32], passed: &mut [bool]) {
         if self.activation.is_some() {
-            let line = Line { bias: 0.0, factor: 1.0 };
             for (n, values) in values.chunks_exact_mut(self.area).enumerate() {
-                self.channel(n, line, values, passed);
+                self.channel(n, 0.0, values, passed);
             }
         }
     }

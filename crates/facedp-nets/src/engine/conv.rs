@@ -3,7 +3,7 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
-use super::activation::{Epilogue, Line};
+use super::activation::Epilogue;
 use super::target::Target;
 use super::{Shape, Window};
 
@@ -88,10 +88,7 @@ impl Conv {
         let target = MatMut::from_row_major_slice_mut(&mut *output, self.outputs, area);
         let columns = MatRef::from_row_major_slice(columns, self.depth(), area);
         matmul(target, Accum::Replace, self.weights(), columns, 1.0, Par::Seq);
-        for (n, (values, &bias)) in output.chunks_exact_mut(area).zip(&self.bias).enumerate() {
-            let line = Line { bias, factor: epilogue.factor(n) };
-            epilogue.channel(n, line, values, passed);
-        }
+        epilogue.channels(&self.bias, output, passed);
     }
 
     /// Writes or adds the gradient with respect to the input.

@@ -1,6 +1,6 @@
 //! Depthwise convolution: each channel has its own window.
 
-use super::activation::{Epilogue, Line};
+use super::activation::Epilogue;
 use super::target::Target;
 use super::{Shape, Window};
 
@@ -54,8 +54,7 @@ impl Depthwise {
                 } else {
                     plane.convolve_halved(window, to.width, output);
                 }
-                let line = Line { bias, factor: epilogue.factor(n) };
-                epilogue.channel(n, line, output, passed);
+                epilogue.channel(n, bias, output, passed);
             }
             return;
         }
@@ -65,10 +64,7 @@ impl Depthwise {
             let target = &mut output[target..][..count];
             target.iter_mut().zip(source).for_each(|(t, s)| *t += weight * s);
         });
-        for (n, (values, &bias)) in output.chunks_exact_mut(to.area()).zip(&self.bias).enumerate() {
-            let line = Line { bias, factor: epilogue.factor(n) };
-            epilogue.channel(n, line, values, passed);
-        }
+        epilogue.channels(&self.bias, output, passed);
     }
 
     /// Writes or adds the gradient with respect to the input.

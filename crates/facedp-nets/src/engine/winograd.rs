@@ -11,7 +11,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
 use super::Shape;
-use super::activation::{Epilogue, Line};
+use super::activation::Epilogue;
 use super::target::Target;
 
 /// Values that are computed together.
@@ -231,8 +231,7 @@ impl Winograd {
                 line.iter_mut().step_by(2).zip(left).for_each(|(v, l)| *v = *l);
                 line[1..].iter_mut().step_by(2).zip(right).for_each(|(v, r)| *v = *r);
             });
-            let line = Line { bias, factor: epilogue.factor(n) };
-            epilogue.channel(n, line, values, passed);
+            epilogue.channel(n, bias, values, passed);
         }
     }
 

@@ -79,7 +79,7 @@ impl<'a> Trial<'a> {
             line.iter_mut().zip(luma).for_each(|(to, v)| *to = amount as f32 * v);
             part.add_row(0, y, &line);
         }
-        let written = part.as_written(part.whole(), encoding)?;
+        let written = part.into_written(encoding)?;
         let Region { x, y, width, height } = self.square;
         let inside = Region { x: x - self.region.x, y: y - self.region.y, width, height };
         self.original.score(&seen(&written.picture(inside)?)?)

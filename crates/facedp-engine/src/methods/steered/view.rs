@@ -40,7 +40,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// A random view. `spread` is a factor on the usual spread; degradations alternate with the step.
+    /// A random view. `spread` is a factor on its default spread; degradations alternate with the step.
     pub(super) fn random(
         scene: &Scene,
         recogniser: usize,

@@ -244,15 +244,16 @@ fn change_of_length([xx, xy]: [f64; 2], [yx, yy]: [f64; 2]) -> f64 {
 
 impl Frame {
     fn new(side: usize, landmarks: &Landmarks) -> Result<Self> {
-        // From the chip to a chip of 128 pixels with its usual landmarks.
-        let usual = Similarity::fit(landmarks, &CHIP_LANDMARKS)?;
+        // From the chip to the template, a chip of 128 pixels with mean landmarks.
+        let to_template = Similarity::fit(landmarks, &CHIP_LANDMARKS)?;
         let [left, right] = [CHIP_LANDMARKS[0], CHIP_LANDMARKS[1]];
-        let usual_distance = (right[0] - left[0]).hypot(right[1] - left[1]);
+        let template_distance = (right[0] - left[0]).hypot(right[1] - left[1]);
         let spacing = side as f32 / (GRID - 1) as f32;
         let positions: Vec<Point> = (0..GRID * GRID)
             .map(|n| [(n % GRID) as f32 * spacing - 0.5, (n / GRID) as f32 * spacing - 0.5])
             .collect();
-        let places: Vec<Point> = positions.iter().map(|position| usual.apply(*position)).collect();
+        let places: Vec<Point> =
+            positions.iter().map(|position| to_template.apply(*position)).collect();
         let radius = |[x, y]: Point| ((x - CENTRE[0]) / AXES[0]).hypot((y - CENTRE[1]) / AXES[1]);
         let inner = FIXED..GRID - FIXED;
         let window = places.iter().enumerate().map(|(n, place)| {
@@ -265,18 +266,18 @@ impl Frame {
         let eyes = [left, right].map(|eye| {
             let weight = |place: &Point| {
                 let distance = (place[0] - eye[0]).hypot(place[1] - eye[1]);
-                (-0.25 * (distance / (EYE_RADIUS * usual_distance)).powi(4)).exp()
+                (-0.25 * (distance / (EYE_RADIUS * template_distance)).powi(4)).exp()
             };
             places.iter().map(weight).collect()
         });
-        let pixel = |at: usize| usual.apply([(at % side) as f32, (at / side) as f32]);
+        let pixel = |at: usize| to_template.apply([(at % side) as f32, (at / side) as f32]);
         Ok(Self {
             window: window.collect(),
             eyes,
             positions,
             on_face: places.iter().map(|place| radius(*place) < 1.0).collect(),
             face: (0..side * side).map(|at| radius(pixel(at)) < 1.0).collect(),
-            eye_distance: usual_distance / usual.scale(),
+            eye_distance: template_distance / to_template.scale(),
             taps: taps(side),
         })
     }
