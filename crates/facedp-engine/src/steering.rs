@@ -63,7 +63,8 @@ pub struct Tuning {
     /// Factor on Haar coefficients whose basis functions span an eighth of the chip or more. A small one
     /// preserves lighting and skin tone.
     pub coarse: f64,
-    /// Weight of the drawn person relative to the original, for the goal `both`.
+    /// Weight of the drawn person relative to the original, where the face is at its threshold; it grows
+    /// with the square of the distance. For the goal `both`.
     pub pull: f32,
     /// How strongly recognisers that lag behind the others are favoured.
     pub balance: f64,
@@ -146,7 +147,7 @@ impl Steering {
         } = tuning;
         let by = recognisers.join(",");
         format!(
-            "steered 2: {goal}, quality {min_quality:?}, shape {shape}, margin {margin:?}, epsilon {:?}, \
+            "steered 3: {goal}, quality {min_quality:?}, shape {shape}, margin {margin:?}, epsilon {:?}, \
              by [{by}], {steps} steps, stride {stride:?}, momentum {momentum:?}, smooth {smooth:?}, \
              contrast {contrast:?}, coarse {coarse:?}, pull {pull:?}, balance {balance:?}, start \
              {start:?}, jitter {jitter:?}, views {views:?}, displacement {displacement:?}, stretch \

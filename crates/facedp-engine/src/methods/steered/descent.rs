@@ -10,20 +10,24 @@ use super::view::View;
 use super::warp::Warp;
 use crate::error::Result;
 use crate::patch::Patch;
-use crate::photo::Photo;
+use crate::photo::{Photo, Region};
 use crate::prior::Prior;
-use crate::quality::Original;
+use crate::quality::cost;
 use crate::random::{normal, uniform};
 use crate::receipt::Displacement;
 use crate::recognise::after_jpeg;
 use crate::steering::{Goal, Steering};
 
-/// Steps between two measurements of quality.
-const MEASURE_EVERY: usize = 8;
+/// Steps between two measurements of quality, and the first step that has one.
+const MEASURE_EVERY: usize = 2;
+const FIRST_MEASURE: usize = 4;
 /// Steps between two checks of the margin.
 const CHECK_EVERY: usize = 4;
 /// Smallest chance that a recogniser is asked, relative to the one that lags behind most.
 const MIN_CHANCE: f64 = 0.05;
+/// Range of a distance from the original, over its threshold, within which the drawn person pulls harder the
+/// farther the face is.
+const PULL_RANGE: [f32; 2] = [0.3, 2.0];
 
 /// The result of steering one face.
 pub(super) struct SteeredFace {
@@ -53,6 +57,8 @@ pub(super) struct FaceSite<'a> {
     pub(super) patch: &'a Patch,
     /// Landmarks by which recognisers align the face.
     pub(super) landmarks: &'a Landmarks,
+    /// The square in which quality is measured.
+    pub(super) square: Region,
 }
 
 /// The optimisation, with the inputs that all faces share.
@@ -104,7 +110,7 @@ fn targets<'a>(
     random: &mut dyn CryptoRng,
     work: &mut Workspace,
 ) -> Result<Vec<Target<'a>>> {
-    let picture = scene.picture(scene.colours())?;
+    let picture = scene.canvas.picture(scene.canvas.colours())?;
     let each = recognisers.iter().enumerate();
     let originals = each.map(|(r, recogniser)| {
         Ok(recogniser.embed(&picture.chip(scene.placement(r), recogniser.side()), work)?)
@@ -128,7 +134,7 @@ struct Optimiser<'a> {
 impl<'a> Optimiser<'a> {
     fn new(scene: &'a Scene, steering: &'a Steering) -> Result<Self> {
         let luma = Luma::new(scene, steering.min_quality, &steering.tuning)?;
-        let warp = || Warp::new(scene.side(), scene.landmarks());
+        let warp = || Warp::new(scene.canvas.side(), scene.landmarks());
         let warp = steering.shape.then(warp).transpose()?;
         Ok(Self { scene, steering, luma, warp })
     }
@@ -150,44 +156,58 @@ impl<'a> Optimiser<'a> {
         let done = step as f64 / tuning.steps as f64;
         // Share of the largest squared change that is allowed at this step.
         let allowed = (tuning.start + (1.0 - tuning.start) * (1.5 * done).min(1.0)).powi(2);
-        let displaced = self.warp.as_ref().map(|warp| scene.displaced(warp.field()));
-        let base = displaced.as_ref().map_or(scene.colours(), |displaced| &displaced.colours);
-        let colours = scene.lit(base, self.luma.lifted());
-        if step % MEASURE_EVERY == 2 {
-            let original = Original::new(&scene.picture(base)?)?;
-            let found = original.score(&scene.picture(&colours)?)?;
-            self.luma.correct(found, 100.0 - (100.0 - min_quality) * allowed.sqrt());
+        if step >= FIRST_MEASURE && step.is_multiple_of(MEASURE_EVERY) {
+            self.keep_quality(100.0 - (100.0 - min_quality) * allowed.sqrt());
         }
+        let canvas = &scene.canvas;
+        let displaced = self.warp.as_ref().map(|warp| canvas.displaced(warp.field()));
+        let base = displaced.as_ref().map_or(canvas.colours(), |displaced| &displaced.colours);
+        let colours = canvas.lit(base, self.luma.lifted());
 
         let r = draw(targets, tuning.balance, random);
         let Target { recogniser, original, drawn, ratio } = &mut targets[r];
         let view = View::random(scene, r, recogniser.side(), step, tuning.views, random);
         let chip = view.chip(&colours, random)?;
         let factor = || 1.0 + tuning.jitter * normal(random);
+        let far = |e: &[f32]| recogniser.distance(e, original) / recogniser.threshold();
         let (embedding, gradient) = recogniser.jittered_gradient(&chip, work, factor, |e| {
+            // Leave the original first; then approach the drawn person.
+            let pull = pull * far(e).clamp(PULL_RANGE[0], PULL_RANGE[1]).powi(2);
             let pairs = recogniser.pull(e, original).into_iter().zip(recogniser.pull(e, drawn));
             pairs.map(|(original, drawn)| pull * drawn - away * original).collect()
         })?;
-        let found = f64::from(recogniser.distance(&embedding, original) / recogniser.threshold());
+        let found = f64::from(far(&embedding));
         *ratio = if *ratio == 0.0 { found } else { *ratio + 0.3 * (found - *ratio) };
 
         let gradient = view.backward(&gradient, colours[0].len());
         let share = (1.0 - done) * tuning.stride;
         if let (Some(warp), Some(displaced)) = (&mut self.warp, &displaced) {
-            let along = displaced.backward(&gradient).map(|pixels| scene.lowered(&pixels));
+            let along = displaced.backward(&gradient).map(|pixels| canvas.lowered(&pixels));
             warp.advance(&along, tuning, share);
         }
         let [red, green, blue] = &gradient;
         let luma: Vec<f32> = red.iter().zip(green).zip(blue).map(|((r, g), b)| r + g + b).collect();
-        self.luma.advance(&scene.lowered(&luma), scene, tuning, share, allowed);
+        self.luma.advance(&canvas.lowered(&luma), canvas, tuning, share, allowed);
         Ok(())
+    }
+
+    /// Compares the luma that changed with the displaced original as people see it, and takes back what costs
+    /// more than the score `wanted` allows.
+    fn keep_quality(&mut self, wanted: f64) {
+        let screen = &self.scene.screen;
+        let moved = self.warp.as_ref().map(|warp| screen.moved(warp.field()));
+        let base = moved.as_ref().unwrap_or(screen.colours());
+        let changed = screen.lit(base, &screen.lifted(&self.luma.plane()));
+        let cost = cost(base, &changed, screen.size().0);
+        self.luma.retreat(&cost, wanted, self.scene);
     }
 
     /// Whether all distances exceed their thresholds by the margin, also after JPEG and at half size.
     fn reaches_margin(&self, targets: &[Target<'_>], work: &mut Workspace) -> Result<bool> {
-        let displaced = self.warp.as_ref().map(|warp| self.scene.displaced(warp.field()));
-        let base = displaced.as_ref().map_or(self.scene.colours(), |displaced| &displaced.colours);
-        let plain = self.scene.picture(&self.scene.lit(base, self.luma.lifted()))?;
+        let canvas = &self.scene.canvas;
+        let moved = self.warp.as_ref().map(|warp| canvas.moved(warp.field()));
+        let base = moved.as_ref().unwrap_or(canvas.colours());
+        let plain = canvas.picture(&canvas.lit(base, self.luma.lifted()))?;
         let (compressed, halved) = (after_jpeg(&plain, 75)?, plain.halved());
         for (r, target) in targets.iter().enumerate() {
             let placement = self.scene.placement(r);

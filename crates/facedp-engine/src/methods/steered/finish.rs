@@ -1,6 +1,7 @@
 //! Drawing a steered face at full resolution, with as much change of luma as its quality allows.
 
 use facedp::Plane;
+use facedp_nets::Picture;
 
 use super::descent::SteeredFace;
 use crate::error::Result;
@@ -15,12 +16,10 @@ const TRIALS: usize = 6;
 const TOLERANCE: f64 = 0.7;
 /// Largest factor on the change that the descent found.
 const MAX_AMOUNT: f64 = 1.5;
-/// Points that a change may cost where the encoding alone falls below the floor.
-const LEAST_COST: f64 = 4.0;
 
 /// A face that was drawn.
 pub(super) struct Finished {
-    /// The displaced original, which the quality of the change of luma is measured against.
+    /// What the quality of the change of luma is measured against: the displaced original as written.
     pub(super) original: Original,
     /// Mean squared change of luma, in pixels of the chip.
     pub(super) mse: f64,
@@ -40,8 +39,8 @@ pub(super) fn finish(
         None => false,
     };
     let lift = Lift::new(&steered.luma, &face.patch, photo);
-    let trial = Trial::new(photo, face, &lift)?;
-    let amount = amount(min_quality, |amount| trial.score(amount, encoding))?;
+    let trial = Trial::new(photo, face, &lift, encoding)?;
+    let amount = amount(min_quality, |amount| trial.score(amount))?;
     let original = trial.original;
     let mut luma: Plane = steered.luma.clone();
     luma.data_mut().iter_mut().for_each(|v| *v *= amount);
@@ -50,9 +49,28 @@ pub(super) fn finish(
     Ok(Finished { original, mse, changed })
 }
 
+/// A face of a photo as written, as people see it.
+pub(super) fn original(photo: &Photo, face: &Face, encoding: &Encoding) -> Result<Original> {
+    let square = face.square(photo);
+    let region = square.on_grid(16, photo.whole());
+    Original::new(&as_written(photo.crop(region), region, square, encoding)?)
+}
+
+/// A square of a region of a photo as written, as people see it.
+fn as_written(
+    part: Photo,
+    region: Region,
+    Region { x, y, width, height }: Region,
+    encoding: &Encoding,
+) -> Result<Picture> {
+    let inside = Region { x: x - region.x, y: y - region.y, width, height };
+    seen(&part.into_written(encoding)?.picture(inside)?)
+}
+
 /// The surroundings of a face, for measurements.
 struct Trial<'a> {
     photo: &'a Photo,
+    encoding: &'a Encoding,
     /// The square in which quality is measured.
     square: Region,
     /// The square, extended to the block grid of JPEG.
@@ -63,35 +81,30 @@ struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    fn new(photo: &'a Photo, face: &Face, lift: &Lift) -> Result<Self> {
+    fn new(photo: &'a Photo, face: &Face, lift: &Lift, encoding: &'a Encoding) -> Result<Self> {
         let square = face.square(photo);
         let region = square.on_grid(16, photo.whole());
-        let original = Original::new(&seen(&photo.picture(square)?)?)?;
+        let original = original(photo, face, encoding)?;
         let luma = lift.over(region);
-        Ok(Self { photo, square, region, original, luma })
+        Ok(Self { photo, encoding, square, region, original, luma })
     }
 
     /// The score as written, with a multiple of the change of luma.
-    fn score(&self, amount: f64, encoding: &Encoding) -> Result<f64> {
+    fn score(&self, amount: f64) -> Result<f64> {
         let mut part = self.photo.crop(self.region);
         let mut line = vec![0.0; self.region.width];
         for (y, luma) in self.luma.chunks_exact(self.region.width).enumerate() {
             line.iter_mut().zip(luma).for_each(|(to, v)| *to = amount as f32 * v);
             part.add_row(0, y, &line);
         }
-        let written = part.into_written(encoding)?;
-        let Region { x, y, width, height } = self.square;
-        let inside = Region { x: x - self.region.x, y: y - self.region.y, width, height };
-        self.original.score(&seen(&written.picture(inside)?)?)
+        let changed = as_written(part, self.region, self.square, self.encoding)?;
+        self.original.score(&changed)
     }
 }
 
-/// The largest multiple of a change whose score is at least the floor, approximately. Where the encoding
-/// alone scores hardly more than the floor, the change may cost a few points below that.
+/// The largest multiple of a change whose score is at least the floor, approximately.
 fn amount(floor: f64, mut score: impl FnMut(f64) -> Result<f64>) -> Result<f64> {
-    let (mut floor, mut amount, mut best) = (floor, 1.0, None);
-    // The score without a change.
-    let mut clean = 100.0;
+    let (mut amount, mut best) = (1.0, None);
     for trial in 0..TRIALS {
         let found = score(amount)?;
         if found >= floor {
@@ -101,12 +114,9 @@ fn amount(floor: f64, mut score: impl FnMut(f64) -> Result<f64>) -> Result<f64> 
             }
         } else if best.is_some() {
             break;
-        } else if trial == 1 {
-            clean = score(0.0)?;
-            floor = floor.min(clean - LEAST_COST);
         }
         // The loss of score is about proportional to the change.
-        let ratio = (clean - floor) / (clean - found).max(0.5);
+        let ratio = (100.0 - floor) / (100.0 - found).max(0.5);
         let reserve = if found < floor { 0.97 } else { 1.0 };
         amount = (amount * reserve * ratio.clamp(0.2, 1.6)).min(MAX_AMOUNT);
     }
@@ -126,12 +136,5 @@ mod tests {
             let score = 100.0 - loss * found;
             assert!(score >= 75.0 && found > 0.93 * expected, "{loss}: {found}");
         }
-    }
-
-    /// An encoding that costs 30 points leaves a few for the change.
-    #[test]
-    fn a_lossy_encoding_lowers_the_floor() {
-        let found = amount(75.0, |amount| Ok(70.0 - 20.0 * amount)).unwrap();
-        assert!(found > 0.1 && found <= LEAST_COST / 20.0, "{found}");
     }
 }

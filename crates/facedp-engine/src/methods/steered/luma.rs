@@ -3,9 +3,11 @@
 use facedp::Plane;
 use facedp::basis::{Haar, Transform};
 
+use super::canvas::Canvas;
 use super::scene::Scene;
-use super::texture::Texture;
+use super::texture::{Texture, deviations};
 use crate::error::Result;
+use crate::quality::{Cost, loss_at, score_at};
 use crate::steering::Tuning;
 
 /// Mean squared error that rounding to whole grey levels adds (1/12), with a small reserve.
@@ -13,35 +15,48 @@ const ROUNDING_MSE: f64 = 0.09;
 /// PSNR in dB at which faces score 65 on average, and dB for each further point: a first guess, which
 /// measurements correct.
 const FIRST_GUESS: [f64; 2] = [35.5, 0.375];
+/// Largest change of a pixel: grey levels, and further ones for each grey level of the contrast around it.
+/// Lines drawn on smooth skin stay faint.
+const MAX_CHANGE: [f64; 2] = [2.0, 0.8];
+/// Radius of the window of that contrast, in pixels: 5x5.
+const MAX_CHANGE_RADIUS: usize = 2;
+/// The loss that a retreat leaves, as a share of what is allowed: the next steps add to it.
+const RETREAT_TO: f64 = 0.9;
+/// Largest share of the loss that one retreat removes: the gradient holds for small steps only.
+const MAX_RETREAT: f64 = 0.3;
 
 pub(super) struct Luma {
     haar: Haar,
     texture: Texture,
+    /// Largest change of each pixel of the chip.
+    max_change: Vec<f64>,
     coefficients: Vec<f64>,
     momentum: Vec<f64>,
     /// Largest mean squared change, in squared grey levels.
     max_mse: f64,
-    /// The change of each pixel of the scene.
+    /// The change of each pixel of the canvas.
     lifted: Vec<f32>,
 }
 
 impl Luma {
     pub(super) fn new(scene: &Scene, min_quality: f64, tuning: &Tuning) -> Result<Self> {
-        let side = scene.side();
+        let side = scene.canvas.side();
         let smooth = tuning.smooth * side as f64 / 128.0;
         let psnr = FIRST_GUESS[0] + FIRST_GUESS[1] * (min_quality - 65.0);
         let zeros = vec![0.0; side * side];
+        let contrast = deviations(scene.chip(), MAX_CHANGE_RADIUS);
         Ok(Self {
+            max_change: contrast.map(|v| MAX_CHANGE[0] + MAX_CHANGE[1] * v).collect(),
             haar: Haar::new(side, side, None)?,
             texture: Texture::new(scene.chip(), smooth, tuning.contrast),
             coefficients: zeros.clone(),
             momentum: zeros,
             max_mse: (255f64.powi(2) / 10f64.powf(psnr / 10.0) - ROUNDING_MSE).max(ROUNDING_MSE),
-            lifted: scene.lifted(&Plane::zeros(side, side)),
+            lifted: scene.canvas.lifted(&Plane::zeros(side, side)),
         })
     }
 
-    /// The change of each pixel of the scene.
+    /// The change of each pixel of the canvas.
     pub(super) fn lifted(&self) -> &[f32] {
         &self.lifted
     }
@@ -60,7 +75,7 @@ impl Luma {
     pub(super) fn advance(
         &mut self,
         gradient: &Plane,
-        scene: &Scene,
+        canvas: &Canvas,
         tuning: &Tuning,
         share: f64,
         allowed: f64,
@@ -83,8 +98,12 @@ impl Luma {
             let steps = self.coefficients.iter_mut().zip(&self.momentum);
             steps.for_each(|(c, m)| *c += length * m / size);
         }
-        self.lifted = scene.lifted(&self.plane());
-        let over = scene.mse(&self.lifted) / limit;
+        let mut plane = self.plane();
+        for (v, max) in plane.data_mut().iter_mut().zip(&self.max_change) {
+            *v = v.clamp(-max, *max);
+        }
+        self.set(plane, canvas);
+        let over = canvas.mse(&self.lifted) / limit;
         if over > 1.0 {
             let factor = over.sqrt().recip();
             self.coefficients.iter_mut().for_each(|c| *c *= factor);
@@ -92,10 +111,29 @@ impl Luma {
         }
     }
 
-    /// Corrects the largest change after a measurement: it scored `found` where `wanted` was allowed.
-    pub(super) fn correct(&mut self, found: f64, wanted: f64) {
-        let ratio = (100.0 - wanted) / (100.0 - found).max(0.5);
+    /// Takes back the part of the change that eyes see best, if it costs more than the score `wanted` allows:
+    /// a step along the gradient of the loss. Corrects the largest change, too.
+    pub(super) fn retreat(&mut self, cost: &Cost, wanted: f64, scene: &Scene) {
+        let ratio = (100.0 - wanted) / (100.0 - score_at(cost.loss)).max(0.5);
         self.max_mse = (self.max_mse * ratio.clamp(0.4, 2.5).powf(1.5)).max(ROUNDING_MSE);
+        let excess = (cost.loss - RETREAT_TO * loss_at(wanted)).min(MAX_RETREAT * cost.loss);
+        let direction = self.texture.masked(&scene.screen.lowered(&cost.gradient));
+        let moved = scene.screen.lifted(&direction);
+        let slope: f64 = moved.iter().zip(&cost.gradient).map(|(m, g)| f64::from(m * g)).sum();
+        if excess <= 0.0 || slope <= 0.0 {
+            return;
+        }
+        let mut plane = self.plane();
+        let values = plane.data_mut().iter_mut().zip(direction.data());
+        values.for_each(|(v, d)| *v -= excess / slope * d);
+        self.set(plane, &scene.canvas);
+    }
+
+    /// Sets the change, in pixels of the chip.
+    fn set(&mut self, plane: Plane, canvas: &Canvas) {
+        self.lifted = canvas.lifted(&plane);
+        self.coefficients.copy_from_slice(plane.data());
+        self.haar.forward(&mut self.coefficients);
     }
 }
 

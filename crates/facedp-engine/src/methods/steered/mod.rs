@@ -8,6 +8,7 @@
 //! recognisers that are not built in. There is no guarantee; the receipt records what recognisers say
 //! afterwards.
 
+mod canvas;
 mod descent;
 mod finish;
 mod luma;
@@ -31,6 +32,7 @@ use super::{Change, Face, LedgerUse, MethodInfo, Needs, Treated, Treatment};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::key::Secret;
+use crate::lift;
 use crate::photo::{Encoding, Photo, Region};
 use crate::prior::Prior;
 use crate::receipt::{Details, SteeringOutcome, Terms};
@@ -39,7 +41,7 @@ use crate::request::Request;
 use crate::resources::Resources;
 use crate::steering::{Steering, Tuning};
 use descent::{Descent, FaceSite, SteeredFace};
-use finish::{Finished, finish};
+use finish::{Finished, finish, original};
 
 pub(super) const INFO: MethodInfo = MethodInfo {
     settings: &["strength", "goal", "min_quality", "shape", "steer_by", "epsilon", "experiment"],
@@ -107,7 +109,12 @@ impl Steered {
         let recognisers = self.recognisers.named(&self.steering.recognisers)?;
         let (prior, steering) = (&*self.prior, &self.steering);
         let one = |face: &mut PendingFace<'_>, work: &mut Workspace| {
-            let site = FaceSite { photo, patch: &face.face.patch, landmarks: &face.landmarks };
+            let site = FaceSite {
+                photo,
+                patch: &face.face.patch,
+                landmarks: &face.landmarks,
+                square: face.face.square(photo),
+            };
             let descent = Descent { recognisers: &recognisers, prior, steering };
             let steps = descent.run(&site, &mut face.source, &|| control.proceed(), work);
             if steps.is_ok() {
@@ -166,6 +173,9 @@ impl Treatment for Steered {
         let finished = || (control.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, count);
         let mut changes: Vec<(usize, Change)> = Vec::new();
         let mut changed = false;
+        // Where faces are close to each other, each is compared with an original in which all have moved.
+        let squares: Vec<Region> = faces.iter().map(|face| face.square(&photo)).collect();
+        let mut moved = overlap(&squares).then(|| photo.clone());
         while !pending.is_empty() {
             let mut later;
             (pending, later) = split_disjoint(pending);
@@ -175,9 +185,17 @@ impl Treatment for Steered {
                 let floor = self.steering.min_quality;
                 let finished = finish(&mut photo, face, &steered, floor, &self.encoding)?;
                 changed |= finished.changed;
+                if let (Some(moved), Some(field)) = (&mut moved, &steered.field) {
+                    lift::displace(field, &face.patch, moved);
+                }
                 changes.push((*index, change(steered, finished)));
             }
             pending = std::mem::take(&mut later);
+        }
+        if let Some(moved) = moved {
+            for (index, change) in &mut changes {
+                change.original = Some(original(&moved, &faces[*index], &self.encoding)?);
+            }
         }
         changes.sort_by_key(|(index, _)| *index);
         let faces = changes.into_iter().map(|(_, change)| change).collect();
@@ -194,6 +212,11 @@ fn change(steered: SteeredFace, finished: Finished) -> Change {
         original: Some(finished.original),
         details: Some(Details::Steered(outcome)),
     }
+}
+
+fn overlap(regions: &[Region]) -> bool {
+    let later = |n: usize| regions[n + 1..].iter();
+    regions.iter().enumerate().any(|(n, region)| later(n).any(|other| other.overlaps(*region)))
 }
 
 /// Splits faces into disjoint ones, which can be steered in parallel, and those that overlap one of them.

@@ -44,7 +44,8 @@ impl Case {
     fn steer(&self, steering: &Steering, label: &str) -> (SteeredFace, Finished, Photo) {
         let recognisers: Vec<_> = self.recognisers.as_slice().iter().collect();
         let Self { photo, patch, face, .. } = self;
-        let site = FaceSite { photo, patch, landmarks: &face.landmarks };
+        let square = square(face, photo);
+        let site = FaceSite { photo, patch, landmarks: &face.landmarks, square };
         let prior = &Prior::embedded().unwrap();
         let descent = Descent { recognisers: &recognisers, prior, steering };
         let work = &mut Workspace::default();
@@ -166,7 +167,7 @@ fn numbers_out_of_range_are_refused() {
 fn steering_keeps_its_fingerprint() {
     assert_eq!(
         default_steering().fingerprint(),
-        "steered 2: both, quality 75.0, shape true, margin 1.6, epsilon 0.2, by [], 40 steps, stride 0.3, \
+        "steered 3: both, quality 75.0, shape true, margin 1.6, epsilon 0.2, by [], 40 steps, stride 0.3, \
          momentum 0.7, smooth 0.4, contrast 1.2, coarse 0.2, pull 1.6, balance 3.0, start 0.5, jitter 0.07, \
          views 1.5, displacement 0.02, stretch 0.4"
     );

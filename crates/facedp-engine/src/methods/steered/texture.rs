@@ -27,9 +27,8 @@ impl Texture {
             .collect();
         let sum: f64 = kernel.iter().sum();
         let kernel = kernel.iter().map(|tap| tap / sum).collect();
-        let mut mask: Vec<f64> = (0..side * side)
-            .map(|at| (deviation(chip, at % side, at / side) + CONTRAST_OFFSET).powf(contrast))
-            .collect();
+        let deviations = deviations(chip, CONTRAST_RADIUS);
+        let mut mask: Vec<f64> = deviations.map(|v| (v + CONTRAST_OFFSET).powf(contrast)).collect();
         let mean = mask.iter().sum::<f64>() / mask.len() as f64;
         mask.iter_mut().for_each(|m| *m /= mean);
         Self { side, kernel, mask }
@@ -41,7 +40,12 @@ impl Texture {
     }
 
     pub(super) fn apply(&self, gradient: &Plane) -> Plane {
-        let mut out = self.smoothed(gradient);
+        self.masked(&self.smoothed(gradient))
+    }
+
+    /// Only scales by the contrast.
+    pub(super) fn masked(&self, plane: &Plane) -> Plane {
+        let mut out = plane.clone();
         out.data_mut().iter_mut().zip(&self.mask).for_each(|(v, m)| *v *= m);
         out
     }
@@ -70,18 +74,19 @@ impl Texture {
     }
 }
 
-/// Standard deviation of the pixels around one.
-fn deviation(chip: &Plane, x: usize, y: usize) -> f64 {
+/// Standard deviation of the pixels around each pixel of a chip, up to `radius` away along each axis.
+pub(super) fn deviations(chip: &Plane, radius: usize) -> impl Iterator<Item = f64> + '_ {
     let side = chip.width();
-    let columns = x.saturating_sub(CONTRAST_RADIUS)..(x + CONTRAST_RADIUS + 1).min(side);
-    let rows = y.saturating_sub(CONTRAST_RADIUS)..(y + CONTRAST_RADIUS + 1).min(side);
-    let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
-    for row in rows {
-        for value in &chip.row(row)[columns.clone()] {
-            n += 1.0;
-            sum += value;
-            squares += value * value;
+    (0..side * side).map(move |at| {
+        let near = |n: usize| n.saturating_sub(radius)..(n + radius + 1).min(side);
+        let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        for row in near(at / side) {
+            for value in &chip.row(row)[near(at % side)] {
+                n += 1.0;
+                sum += value;
+                squares += value * value;
+            }
         }
-    }
-    (squares / n - (sum / n).powi(2)).max(0.0).sqrt()
+        f64::sqrt((squares / n - (sum / n).powi(2)).max(0.0))
+    })
 }

@@ -5,7 +5,8 @@ use facedp::resample::resized;
 use facedp_nets::{Chip, Similarity};
 use rand_core::CryptoRng;
 
-use super::scene::{Colours, Scene};
+use super::canvas::Colours;
+use super::scene::Scene;
 use super::taps::Taps;
 use crate::error::Result;
 use crate::random::{normal, uniform};
@@ -32,7 +33,7 @@ enum Degradation {
     Noisy,
 }
 
-/// A linear map from the scene to a recogniser's chip, and the noise that is added.
+/// A linear map from the canvas to a recogniser's chip, and the noise that is added.
 pub(super) struct View {
     side: usize,
     taps: Taps,
@@ -71,7 +72,7 @@ impl View {
         let back = placement.inverse();
         let points =
             (0..side * side).map(|at| back.apply([(at % side) as f32, (at / side) as f32]));
-        let (width, height) = scene.size();
+        let (width, height) = scene.canvas.size();
         Self { side, taps: Taps::bilinear(points, width, height), degradation }
     }
 
@@ -94,7 +95,7 @@ impl View {
         Ok(Chip::new(self.side, values)?)
     }
 
-    /// Propagates a gradient from the chip back to the colours of the scene.
+    /// Propagates a gradient from the chip back to the colours of the canvas.
     pub(super) fn backward(&self, gradient: &[f32], pixels: usize) -> Colours {
         let plane = self.side * self.side;
         std::array::from_fn(|c| {

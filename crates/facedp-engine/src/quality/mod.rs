@@ -3,6 +3,8 @@
 //! The score is 100 if nothing changed. According to its authors, 90 is visually lossless, 70 high quality
 //! and 50 medium quality.
 
+mod slope;
+
 use facedp_nets::Picture;
 use fast_ssim2::{PixelDescriptor, PixelSlice, Ssimulacra2Reference};
 use image::imageops::{FilterType, resize};
@@ -11,6 +13,7 @@ use image::{ImageBuffer, Rgb};
 use crate::detect::DetectedFace;
 use crate::error::{Error, Result};
 use crate::photo::{Photo, Region};
+pub(crate) use slope::{Cost, cost, loss_at, score_at};
 
 /// Side of the square around a face, as a multiple of the longer side of its box.
 const SURROUNDINGS: f32 = 1.5;

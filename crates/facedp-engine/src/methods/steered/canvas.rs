@@ -1,0 +1,208 @@
+//! Pixels of a photo at some resolution, with the map between them and the plane that carries the change.
+
+use facedp::Plane;
+use facedp::resample::resized;
+use facedp_nets::{Picture, Similarity};
+
+use super::taps::Taps;
+use crate::error::Result;
+use crate::lift;
+
+/// Red, green and blue planes.
+pub(super) type Colours = [Vec<f32>; 3];
+
+pub(super) struct Canvas {
+    width: usize,
+    height: usize,
+    /// Red, green and blue, 0 to 255.
+    colours: Colours,
+    /// To the plane that carries the change.
+    to_plane: Similarity,
+    /// Side of that plane.
+    side: usize,
+    /// Side of the plane after averaging it down to the resolution of the canvas.
+    coarse_side: usize,
+    /// From the coarse plane to the canvas.
+    lift: Taps,
+    /// Number of pixels that the chip covers.
+    footprint: usize,
+}
+
+/// A canvas with its pixels displaced.
+pub(super) struct Displaced {
+    pub(super) colours: Colours,
+    /// Derivatives of each colour with respect to the displacement, horizontal and vertical.
+    slopes: [Colours; 2],
+}
+
+/// An interpolated colour, and its derivatives with respect to the displacement.
+struct Sample {
+    value: f32,
+    slope: [f32; 2],
+}
+
+impl Canvas {
+    /// `faded` says at which edges of the chip (left, right, top, bottom) the change fades out.
+    pub(super) fn new(
+        colours: Colours,
+        width: usize,
+        to_plane: Similarity,
+        side: usize,
+        faded: [bool; 4],
+    ) -> Self {
+        let height = colours[0].len() / width;
+        let coarse_side = lift::coarse_side(side, to_plane.scale());
+        let to_coarse = to_plane.resized(coarse_side as f32 / side as f32);
+        let (lift, footprint) = lifting(&to_coarse, [width, height], coarse_side, faded);
+        Self { width, height, colours, to_plane, side, coarse_side, lift, footprint }
+    }
+
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.width, self.height)
+    }
+
+    /// Side of the plane that carries the change.
+    pub(super) fn side(&self) -> usize {
+        self.side
+    }
+
+    /// The change that a plane makes to each pixel of the canvas.
+    pub(super) fn lifted(&self, plane: &Plane) -> Vec<f32> {
+        let coarse = resized(plane, self.coarse_side, self.coarse_side);
+        self.lift.apply(&coarse.data().iter().map(|v| *v as f32).collect::<Vec<_>>())
+    }
+
+    /// The transpose of [`Self::lifted`], up to the resampling; exact enough for a direction.
+    pub(super) fn lowered(&self, pixels: &[f32]) -> Plane {
+        let mut coarse = vec![0.0; self.coarse_side * self.coarse_side];
+        self.lift.apply_transpose(pixels, &mut coarse);
+        let mut plane = Plane::zeros(self.coarse_side, self.coarse_side);
+        plane.data_mut().iter_mut().zip(coarse).for_each(|(to, from)| *to = f64::from(from));
+        resized(&plane, self.side, self.side)
+    }
+
+    /// Mean squared change of the pixels that the chip covers.
+    pub(super) fn mse(&self, change: &[f32]) -> f64 {
+        let sum: f64 = change.iter().map(|v| f64::from(v * v)).sum();
+        sum / self.footprint.max(1) as f64
+    }
+
+    /// The canvas with its pixels displaced by a field in pixels of the chip.
+    pub(super) fn displaced(&self, field: &[Plane; 2]) -> Displaced {
+        let mut colours = self.colours.clone();
+        let zeros = || std::array::from_fn(|_| vec![0.0; self.width * self.height]);
+        let mut slopes: [Colours; 2] = [zeros(), zeros()];
+        self.sample(field, |at, c, Sample { value, slope }| {
+            colours[c][at] = value;
+            slopes[0][c][at] = slope[0];
+            slopes[1][c][at] = slope[1];
+        });
+        Displaced { colours, slopes }
+    }
+
+    /// The colours of [`Self::displaced`] alone.
+    pub(super) fn moved(&self, field: &[Plane; 2]) -> Colours {
+        let mut colours = self.colours.clone();
+        self.sample(field, |at, c, Sample { value, .. }| colours[c][at] = value);
+        colours
+    }
+
+    /// Interpolates every pixel at its displaced position. `each` gets the pixel, the colour and its sample.
+    #[inline(always)]
+    fn sample(&self, field: &[Plane; 2], mut each: impl FnMut(usize, usize, Sample)) {
+        let [x, y] = field.each_ref().map(|plane| self.lifted(plane));
+        let (count, last) = (self.width * self.height, [self.width - 1, self.height - 1]);
+        let back = self.to_plane.inverse();
+        let [a, b, ..] = back.parameters();
+        for at in 0..count {
+            // Towards the plane's axes, then to those of the canvas.
+            let shift = [a * x[at] - b * y[at], b * x[at] + a * y[at]];
+            let place = [(at % self.width) as f32 + shift[0], (at / self.width) as f32 + shift[1]];
+            let [(left, right, t), (top, bottom, u)] =
+                [0, 1].map(|axis| neighbours(place[axis], last[axis]));
+            let index = |x: usize, y: usize| y * self.width + x;
+            let corners =
+                [index(left, top), index(right, top), index(left, bottom), index(right, bottom)];
+            for (c, colour) in self.colours.iter().enumerate() {
+                let [p, q, r, s] = corners.map(|corner| colour[corner]);
+                let across = (1.0 - u) * (q - p) + u * (s - r);
+                let down = (1.0 - t) * (r - p) + t * (s - q);
+                let value = (1.0 - u) * (p + t * (q - p)) + u * (r + t * (s - r));
+                each(
+                    at,
+                    c,
+                    Sample { value, slope: [a * across + b * down, a * down - b * across] },
+                );
+            }
+        }
+    }
+
+    /// Colours with a change of luma added, clamped to 0..=255.
+    pub(super) fn lit(&self, colours: &Colours, luma: &[f32]) -> Colours {
+        colours.each_ref().map(|colour| {
+            let value = |(v, change): (&f32, &f32)| (v + change).clamp(0.0, 255.0);
+            colour.iter().zip(luma).map(value).collect()
+        })
+    }
+
+    /// Colours as a picture, rounded as in a file.
+    pub(super) fn picture(&self, colours: &Colours) -> Result<Picture> {
+        let [red, green, blue] = colours;
+        let pixels = red.iter().zip(green).zip(blue);
+        let sample = |value: f32| value.round().clamp(0.0, 255.0) as u8;
+        let rgb = pixels.flat_map(|((r, g), b)| [*r, *g, *b].map(sample)).collect();
+        Ok(Picture::new(self.width, self.height, rgb)?)
+    }
+
+    pub(super) fn colours(&self) -> &Colours {
+        &self.colours
+    }
+}
+
+impl Displaced {
+    /// The gradient with respect to the field, from a gradient with respect to the colours. One plane of the
+    /// canvas for each axis.
+    pub(super) fn backward(&self, gradient: &Colours) -> [Vec<f32>; 2] {
+        self.slopes.each_ref().map(|slopes| {
+            let mut sum = vec![0.0; slopes[0].len()];
+            for (slope, gradient) in slopes.iter().zip(gradient) {
+                let parts = sum.iter_mut().zip(slope).zip(gradient);
+                parts.for_each(|((sum, slope), g)| *sum += slope * g);
+            }
+            sum
+        })
+    }
+}
+
+/// The two pixels around a coordinate, clamped to the picture, and the weight of the second.
+pub(super) fn neighbours(at: f32, last: usize) -> (usize, usize, f32) {
+    let at = at.clamp(0.0, last as f32);
+    let first = at as usize;
+    (first, (first + 1).min(last), at - first as f32)
+}
+
+/// The map from the coarse plane to the canvas, and the number of pixels that the chip covers.
+fn lifting(
+    to_coarse: &Similarity,
+    [width, height]: [usize; 2],
+    coarse_side: usize,
+    faded: [bool; 4],
+) -> (Taps, usize) {
+    let mut taps = Taps::default();
+    let mut footprint = 0;
+    for at in 0..width * height {
+        let [u, v] = to_coarse.apply([(at % width) as f32, (at / width) as f32]);
+        let across = lift::Tap::new(u, coarse_side, [faded[0], faded[1]]);
+        let down = lift::Tap::new(v, coarse_side, [faded[2], faded[3]]);
+        let fade = across.fade * down.fade;
+        footprint += usize::from(across.inside && down.inside);
+        let index = |x: usize, y: usize| (y * coarse_side + x) as u32;
+        taps.push([
+            (index(across.first, down.first), fade * (1.0 - across.weight) * (1.0 - down.weight)),
+            (index(across.second, down.first), fade * across.weight * (1.0 - down.weight)),
+            (index(across.first, down.second), fade * (1.0 - across.weight) * down.weight),
+            (index(across.second, down.second), fade * across.weight * down.weight),
+        ]);
+    }
+    (taps, footprint)
+}
