@@ -28,7 +28,7 @@ fn recognisers_no_longer_match() {
     let lines = protect(path, &["face.png", "-o", "out", "--seed", "1", "--receipt"]);
     let face = &lines[0]["faces"][0];
     assert!(face["ssimulacra2"].as_f64().unwrap() >= 75.0, "{face}");
-    assert!(face["steered"]["shape"]["displacement"].as_f64().unwrap() <= 0.0201, "{face}");
+    assert!(face["steered"]["shape"]["displacement"].as_f64().unwrap() <= 0.0251, "{face}");
     for verdict in face["recognisers"].as_array().unwrap() {
         for look in [verdict, &verdict["jpeg_75"], &verdict["half_size"]] {
             assert_eq!(look["match"], false, "{verdict}");
@@ -76,7 +76,7 @@ fn quality_is_at_least_what_was_asked_for() {
     ] {
         let args = [&["face.png", "-o", "out", "--seed", "1", "--force"], &args[..]].concat();
         let score = protect(path, &args)[0]["faces"][0]["ssimulacra2"].as_f64().unwrap();
-        assert!((floor..floor + 6.0).contains(&score), "{args:?}: {score}");
+        assert!((floor..floor + 1.0).contains(&score), "{args:?}: {score}");
     }
     // In words: a face that is hardly changed still matches, and what to do about it.
     let args =

@@ -78,7 +78,7 @@ pub struct Tuning {
     /// Largest displacement (root mean square over the face), as a share of the distance of the eyes.
     pub displacement: f64,
     /// Largest difference between the displacements of neighbouring control points, as a share of their
-    /// distance. It bounds the local stretch along each axis.
+    /// distance. It bounds the local stretch along each axis; at the outline of the face, a smaller one does.
     pub stretch: f64,
 }
 
@@ -96,7 +96,7 @@ impl Default for Tuning {
             start: 0.5,
             jitter: 0.07,
             views: 1.5,
-            displacement: 0.02,
+            displacement: 0.025,
             stretch: 0.4,
         }
     }
@@ -195,9 +195,9 @@ impl Strength {
     /// How far pixels may move, as a share of the distance of the eyes.
     pub(crate) fn displacement(self) -> f64 {
         match self {
-            Strength::Low => 0.012,
-            Strength::Medium => 0.02,
-            Strength::High => 0.024,
+            Strength::Low => 0.015,
+            Strength::Medium => 0.025,
+            Strength::High => 0.03,
         }
     }
 }

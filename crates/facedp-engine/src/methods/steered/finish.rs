@@ -104,23 +104,29 @@ impl<'a> Trial<'a> {
 
 /// The largest multiple of a change whose score is at least the floor, approximately.
 fn amount(floor: f64, mut score: impl FnMut(f64) -> Result<f64>) -> Result<f64> {
-    let (mut amount, mut best) = (1.0, None);
-    for trial in 0..TRIALS {
+    let loss = |score: f64| (100.0 - score).max(0.5);
+    let (mut amount, mut best, mut power): (f64, f64, f64) = (1.0, 0.0, 1.0);
+    let mut last: Option<(f64, f64)> = None;
+    for _ in 0..TRIALS {
         let found = score(amount)?;
         if found >= floor {
-            best = Some(amount);
-            if found < floor + TOLERANCE || amount >= MAX_AMOUNT || trial > 2 {
+            best = best.max(amount);
+            if found < floor + TOLERANCE || amount >= MAX_AMOUNT {
                 break;
             }
-        } else if best.is_some() {
-            break;
         }
-        // The loss of score is about proportional to the change.
-        let ratio = (100.0 - floor) / (100.0 - found).max(0.5);
-        let reserve = if found < floor { 0.97 } else { 1.0 };
-        amount = (amount * reserve * ratio.clamp(0.2, 1.6)).min(MAX_AMOUNT);
+        // The loss grows with a power of the change, which two measurements tell.
+        if let Some((other, lost)) = last
+            && other != amount
+        {
+            power = ((loss(found) / lost).ln() / (amount / other).ln()).clamp(0.6, 2.0);
+        }
+        last = Some((amount, loss(found)));
+        let target = loss(floor + TOLERANCE / 2.0);
+        let ratio = (target / loss(found)).clamp(0.2, 1.6).powf(1.0 / power);
+        amount = (amount * ratio).min(MAX_AMOUNT);
     }
-    Ok(best.unwrap_or(0.0))
+    Ok(best)
 }
 
 #[cfg(test)]

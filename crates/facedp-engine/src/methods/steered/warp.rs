@@ -21,11 +21,18 @@ const CENTRE: Point = [64.5, 67.2];
 const AXES: Point = [48.0, 59.0];
 /// Where the field fades out, in multiples of the axes.
 const FADE: [f32; 2] = [0.9, 1.28];
+/// Share of the largest stretch that is allowed at the outline of the face, and where it falls to that, in
+/// multiples of the axes: an outline that wobbles is what people see first.
+const OUTLINE_STRETCH: f32 = 0.3;
+const OUTLINE: [f32; 2] = [0.65, 0.9];
 /// Radius around an eye within which the field hardly varies, as a share of the distance of the eyes: eyes
 /// move, but stay round.
 const EYE_RADIUS: f32 = 0.2;
 /// Sweeps that bring neighbouring control points closer.
 const SWEEPS: usize = 8;
+/// Largest stretch in any direction, as a multiple of the limit along the axes. The whole field is scaled down
+/// where the sweeps leave more.
+const MAX_STRETCH: f64 = 1.25;
 
 /// A displacement of the chip's pixels, in pixels of the chip.
 pub(super) struct Warp {
@@ -41,6 +48,8 @@ pub(super) struct Warp {
 struct Frame {
     /// How far each control point may move, 0 to 1.
     window: Vec<f32>,
+    /// Share of the largest stretch that is allowed at each control point.
+    stretch: Vec<f32>,
     /// Weight of each control point for each eye.
     eyes: [Vec<f32>; 2],
     /// Position of each control point, in pixels of the chip.
@@ -101,7 +110,7 @@ impl Warp {
             self.remove_similarity();
             self.keep_eyes_round();
             for _ in 0..SWEEPS {
-                relax(&mut self.controls, stretch * spacing);
+                relax(&mut self.controls, &self.frame.stretch, stretch * spacing);
             }
         }
         for (c, window) in self.controls.iter_mut().zip(&self.frame.window) {
@@ -110,12 +119,13 @@ impl Warp {
             }
         }
         self.evaluate();
-        let rms = self.rms();
-        if rms > displacement {
-            let factor = displacement / rms;
-            self.controls.iter_mut().for_each(|c| *c = c.map(|v| factor * v));
+        let allowed = f64::from(displacement / self.rms().max(f32::MIN_POSITIVE));
+        let stretched = MAX_STRETCH * f64::from(stretch) / self.stretch().max(f64::MIN_POSITIVE);
+        let factor = allowed.min(stretched);
+        if factor < 1.0 {
+            self.controls.iter_mut().for_each(|c| *c = c.map(|v| factor as f32 * v));
             let planes = self.field.iter_mut();
-            planes.for_each(|p| p.data_mut().iter_mut().for_each(|v| *v *= f64::from(factor)));
+            planes.for_each(|p| p.data_mut().iter_mut().for_each(|v| *v *= factor));
         }
     }
 
@@ -216,6 +226,16 @@ impl Warp {
         let eyes = f64::from(self.frame.eye_distance);
         let lengths = x.data().iter().zip(y.data()).map(|(x, y)| x.hypot(*y));
         let max = lengths.fold(0.0, f64::max);
+        Displacement {
+            displacement: f64::from(self.rms()) / eyes,
+            max_displacement: max / eyes,
+            stretch: self.stretch(),
+        }
+    }
+
+    /// The largest relative change of a length.
+    fn stretch(&self) -> f64 {
+        let [x, y] = &self.field;
         let mut stretch = 0.0f64;
         for row in 1..self.side {
             for column in 1..self.side {
@@ -226,11 +246,7 @@ impl Warp {
                 stretch = stretch.max(change_of_length(difference(x), difference(y)));
             }
         }
-        Displacement {
-            displacement: f64::from(self.rms()) / eyes,
-            max_displacement: max / eyes,
-            stretch,
-        }
+        stretch
     }
 }
 
@@ -260,8 +276,10 @@ impl Frame {
             if !inner.contains(&(n % GRID)) || !inner.contains(&(n / GRID)) {
                 return 0.0;
             }
-            let t = ((FADE[1] - radius(*place)) / (FADE[1] - FADE[0])).clamp(0.0, 1.0);
-            t * t * (3.0 - 2.0 * t)
+            falling(radius(*place), FADE)
+        });
+        let stretch = places.iter().map(|place| {
+            OUTLINE_STRETCH + (1.0 - OUTLINE_STRETCH) * falling(radius(*place), OUTLINE)
         });
         let eyes = [left, right].map(|eye| {
             let weight = |place: &Point| {
@@ -273,6 +291,7 @@ impl Frame {
         let pixel = |at: usize| to_template.apply([(at % side) as f32, (at / side) as f32]);
         Ok(Self {
             window: window.collect(),
+            stretch: stretch.collect(),
             eyes,
             positions,
             on_face: places.iter().map(|place| radius(*place) < 1.0).collect(),
@@ -281,6 +300,12 @@ impl Frame {
             taps: taps(side),
         })
     }
+}
+
+/// Falls smoothly from 1 to 0 between two values.
+fn falling(value: f32, [from, to]: [f32; 2]) -> f32 {
+    let t = ((to - value) / (to - from)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
 }
 
 /// The weights of a uniform cubic B-spline at each pixel of a line. Points beyond the ends of the grid count
@@ -306,8 +331,9 @@ fn taps(side: usize) -> Vec<(usize, [f32; 4])> {
     (0..side).map(tap).collect()
 }
 
-/// Moves neighbouring control points towards each other where they differ by more than `limit`.
-fn relax(controls: &mut [[f32; 2]], limit: f32) {
+/// Moves neighbouring control points towards each other where they differ by more than `limit`, of which
+/// each point allows a share.
+fn relax(controls: &mut [[f32; 2]], shares: &[f32], limit: f32) {
     for (step, neighbour) in [(GRID, [0, 1]), (1, [1, 0])] {
         let mut moves = vec![[0.0f32; 2]; controls.len()];
         for n in 0..controls.len() {
@@ -317,6 +343,7 @@ fn relax(controls: &mut [[f32; 2]], limit: f32) {
             }
             let difference = [0, 1].map(|i| controls[n + step][i] - controls[n][i]);
             let length = difference[0].hypot(difference[1]);
+            let limit = limit * shares[n].min(shares[n + step]);
             if length > limit {
                 let share = 0.25 * (1.0 - limit / length);
                 for i in 0..2 {
@@ -383,7 +410,7 @@ mod tests {
             let Displacement { displacement, max_displacement, stretch } = warp.extent();
             assert!(displacement <= tuning.displacement * 1.001, "{displacement}");
             assert!(max_displacement < 5.0 * tuning.displacement, "{max_displacement}");
-            assert!(stretch > 0.05 && stretch < 1.6 * tuning.stretch, "{stretch}");
+            assert!(stretch > 0.05 && stretch < 1.01 * MAX_STRETCH * tuning.stretch, "{stretch}");
         }
     }
 
