@@ -30,10 +30,11 @@ LEFT_OUT = [(f"without-{name}", "lfw", ["--people", "60", "--attacks", FEW, "--s
 # Name, data, options.
 RUNS = [
     ("medium", "lfw", ["--people", "300", "--galleries", "--attacks", FEW]),
-    ("high", "lfw", ["--people", "120", "--galleries", "--min-quality", "65", "--tune", "displacement=0.024", "--attacks", FEW]),
-    ("low", "lfw", ["--people", "120", "--galleries", "--min-quality", "85", "--tune", "displacement=0.012", "--attacks", FEW]),
-    ("flat", "lfw", ["--people", "60", "--min-quality", "65,75,85", "--shape", "off", "--attacks", FEW]),
+    ("high", "lfw", ["--people", "120", "--galleries", "--min-quality", "65", "--tune", "displacement=0.03", "--attacks", FEW]),
+    ("low", "lfw", ["--people", "60", "--galleries", "--min-quality", "85", "--tune", "displacement=0.015", "--attacks", FEW]),
     *LEFT_OUT,
+    ("curve", "lfw", ["--people", "60", "--min-quality", "65,70,80,85,90", "--attacks", FEW]),
+    ("flat", "lfw", ["--people", "60", "--min-quality", "65,70,75,80,85,90", "--shape", "off", "--attacks", FEW]),
     ("attacks", "lfw", ["--people", "60"]),
     ("pub", "pub", ["--people", "47", "--attacks", FEW]),
     ("draw", "lfw", ["--people", "60", "--goals", "draw", "--galleries", "--attacks", FEW]),

@@ -5,6 +5,7 @@ use facedp_engine::Recogniser;
 use super::evaluation::Treated;
 use super::results::{Attacked, Gallery};
 use crate::recognition::{Baseline, Embeddings, rank_1};
+use crate::results::Estimate;
 use crate::statistics::rate;
 
 /// Embeddings of treated photos, compared by one recogniser.
@@ -31,21 +32,34 @@ impl Comparison<'_> {
 
     /// Treated photos against untouched ones.
     pub(super) fn with_originals(&self, attack: &str, threshold: f32) -> Attacked {
-        let (pairs, count) = (&self.treated.pairs, self.treated.photos.len());
+        let all: Vec<usize> = (0..self.treated.photos.len()).collect();
+        let own = |at: usize| self.treated.photos[at].0;
+        Attacked {
+            attack: attack.to_owned(),
+            self_fnr: self.misses(&all, own, threshold),
+            pair_fnr: self.pair_misses(&all, threshold),
+        }
+    }
+
+    /// Some treated photos against another, untouched photo of the same person.
+    pub(super) fn pair_misses(&self, photos: &[usize], threshold: f32) -> Estimate {
+        let pairs = &self.treated.pairs;
         let other = |at: usize| {
             let (first, second) = pairs[at % pairs.len()];
             if at < pairs.len() { second } else { first }
         };
-        let misses = |against: &dyn Fn(usize) -> usize| {
-            let distance =
-                |at: usize| self.recogniser.distance(self.changed(at), self.clean(against(at)));
-            rate((0..count).filter(|at| distance(*at) > threshold).count(), count)
-        };
-        Attacked {
-            attack: attack.to_owned(),
-            self_fnr: misses(&|at| self.treated.photos[at].0),
-            pair_fnr: misses(&other),
-        }
+        self.misses(photos, other, threshold)
+    }
+
+    fn misses(
+        &self,
+        photos: &[usize],
+        against: impl Fn(usize) -> usize,
+        threshold: f32,
+    ) -> Estimate {
+        let distance =
+            |at: usize| self.recogniser.distance(self.changed(at), self.clean(against(at)));
+        rate(photos.iter().filter(|at| distance(**at) > threshold).count(), photos.len())
     }
 
     /// Treated photos against each other.

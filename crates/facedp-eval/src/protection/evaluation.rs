@@ -97,6 +97,9 @@ impl Evaluation<'_> {
             psnr_crop: figures(&|photo| psnr(photo.psnr_crop), "psnr_crop"),
             ssim: figures(&|photo| photo.ssim, "ssim"),
             score: Quantiles::of(photos.iter().map(|photo| photo.score)),
+            score_by_brightness: self
+                .by_brightness(&treated)
+                .map(|half| Quantiles::of(half.iter().map(|at| photos[*at].score))),
             displacement: Quantiles::of_some(moved(|shape| shape.displacement)),
             stretch: Quantiles::of_some(moved(|shape| shape.stretch)),
             steps: (!courses.is_empty()).then(|| average(&steps)),
@@ -200,6 +203,7 @@ impl Evaluation<'_> {
                 rule: rule.clone(),
                 clean_pair_fnr: *clean,
                 attacks: Vec::new(),
+                pair_fnr_by_brightness: None,
                 gallery: None,
             };
             row.clean_pair_fnr.iter().filter(|(rule, _)| rule.name != "paper").map(judge).collect()
@@ -216,6 +220,11 @@ impl Evaluation<'_> {
                 for judge in &mut judges[number] {
                     let threshold = judge.rule.threshold;
                     judge.attacks.push(comparison.with_originals(attack.name(), threshold));
+                    if attack.name() == "none" {
+                        let halves = self.by_brightness(treated);
+                        let misses = |half: Vec<usize>| comparison.pair_misses(&half, threshold);
+                        judge.pair_fnr_by_brightness = Some(halves.map(misses));
+                    }
                     if self.options.galleries && attack.name() == "none" {
                         judge.gallery = Some(comparison.with_each_other(threshold));
                     }
@@ -224,6 +233,18 @@ impl Evaluation<'_> {
             self.task.progress.step();
         }
         Ok(judges.into_iter().flatten().collect())
+    }
+
+    /// The numbers of the treated photos with the darker and with the lighter faces, by mean luma.
+    fn by_brightness(&self, treated: &Treated) -> [Vec<usize>; 2] {
+        let sum = |at: &usize| {
+            let chip = &self.subjects[treated.photos[*at].0].chip;
+            chip.iter().map(|v| u64::from(*v)).sum::<u64>()
+        };
+        let mut photos: Vec<usize> = (0..treated.photos.len()).collect();
+        photos.sort_by_key(sum);
+        let lighter = photos.split_off(photos.len() / 2);
+        [photos, lighter]
     }
 
     /// The embeddings of all treated photos after an attack.

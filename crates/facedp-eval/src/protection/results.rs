@@ -40,6 +40,8 @@ pub struct ProtectionRow {
     pub ssim: Estimate,
     /// SSIMULACRA2 scores of faces; where pixels moved, against the original moved in the same way.
     pub score: Quantiles,
+    /// The same for the darker half of the faces and for the lighter one.
+    pub score_by_brightness: [Quantiles; 2],
     /// Root mean square displacement of a face's pixels, as a share of the distance of the eyes; `None` if
     /// they stay.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -93,6 +95,9 @@ pub struct Judge {
     pub clean_pair_fnr: Estimate,
     /// A treated photo against untouched ones.
     pub attacks: Vec<Attacked>,
+    /// Against another photo of the same person, as written: the darker half of the faces, then the lighter
+    /// one. `None` if photos as written were not asked for.
+    pub pair_fnr_by_brightness: Option<[Estimate; 2]>,
     /// Treated photos against each other.
     pub gallery: Option<Gallery>,
 }
