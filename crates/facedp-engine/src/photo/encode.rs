@@ -109,7 +109,7 @@ impl Photo {
     }
 
     /// Whether a file holds every sample exactly.
-    pub(super) fn is_lossless(&self, encoding: &Encoding) -> bool {
+    pub(crate) fn is_lossless(&self, encoding: &Encoding) -> bool {
         match encoding.format.unwrap_or(self.container.format) {
             Format::Png => true,
             Format::Jpeg => false,

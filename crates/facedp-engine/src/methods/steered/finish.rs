@@ -14,6 +14,9 @@ use crate::quality::{Original, seen};
 const TRIALS: usize = 6;
 /// Points above the floor from which a larger change is tried.
 const TOLERANCE: f64 = 0.7;
+/// Points above the floor that a trial needs where the file is lossy: a part of a photo is not compressed
+/// exactly as it is within the whole.
+const LOSSY_RESERVE: f64 = 0.2;
 /// Largest factor on the change that the descent found.
 const MAX_AMOUNT: f64 = 1.5;
 
@@ -40,7 +43,8 @@ pub(super) fn finish(
     };
     let lift = Lift::new(&steered.luma, &face.patch, photo);
     let trial = Trial::new(photo, face, &lift, encoding)?;
-    let amount = amount(min_quality, |amount| trial.score(amount))?;
+    let reserve = if photo.is_lossless(encoding) { 0.0 } else { LOSSY_RESERVE };
+    let amount = amount(min_quality + reserve, |amount| trial.score(amount))?;
     let original = trial.original;
     let mut luma: Plane = steered.luma.clone();
     luma.data_mut().iter_mut().for_each(|v| *v *= amount);
