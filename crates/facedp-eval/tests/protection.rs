@@ -99,7 +99,7 @@ fn known_and_held_out_recognisers_judge_steered_photos() {
     let row = &whole.rows[0];
     assert_eq!((whole.rows.len(), row.people, row.photos), (1, 2, 4));
     assert!(row.score.least >= 75.0 && row.score.median < 80.0, "{row:?}");
-    assert!(row.displacement.unwrap().largest <= 0.0201, "{row:?}");
+    assert!(row.displacement.unwrap().largest <= 0.0251, "{row:?}");
     assert!(row.psnr_crop.value < row.psnr.value && row.ssim.value > 0.8, "{row:?}");
     assert!(row.steps.unwrap() <= 12.0, "{row:?}");
     let names: Vec<(&str, &str, bool)> = row
@@ -118,6 +118,10 @@ fn known_and_held_out_recognisers_judge_steered_photos() {
         assert_eq!(judge.clean_pair_fnr.value, 0.0, "a brighter picture is the same person");
         assert_eq!(judge.attacks.len(), 2);
         assert!(judge.attacks.iter().all(|a| a.self_fnr.n == 4 && a.pair_fnr.n == 4));
+        let halves = judge.pair_fnr_by_brightness.unwrap();
+        let both = halves.iter().map(|half| half.value * half.n as f64).sum::<f64>();
+        assert_eq!(halves.map(|half| half.n), [2, 2]);
+        assert!((both - 4.0 * judge.attacks[0].pair_fnr.value).abs() < 1e-9, "{halves:?}");
         let gallery = judge.gallery.as_ref().unwrap();
         assert_eq!((gallery.pair_fnr.n, gallery.clean_rank_1.value), (2, 1.0));
     }
