@@ -56,7 +56,10 @@ fn describe(report: &Checked) -> String {
         d.map_or(String::new(), |d| format!("{:.3}, {}", d.distance, words::matches(&d)))
     };
     for (number, face) in (1..).zip(&report.faces) {
-        text += &format!("face {number:<3} quality {:.1} (SSIMULACRA2)\n", face.ssimulacra2);
+        text += &format!(
+            "face {number:<3} quality {:.1} (SSIMULACRA2; pixels that moved count as damage)\n",
+            face.ssimulacra2
+        );
         for v in &face.recognisers {
             text += &format!(
                 "face {number:<3} {:<13} distance {} (up to {:.3}); after JPEG 75 {}; at half size \
