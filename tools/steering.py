@@ -279,8 +279,9 @@ def write(found, variants, sizes, seconds):
                   rate(j["gallery"]["rank_1"]), rate(j["gallery"]["clean_rank_1"])] for row in goals for j in judges(row)]
         header = ["steered", "recogniser", "steered against untouched", "steered against steered", "rank 1 among steered",
                   "rank 1 untouched"]
+        also = f", and `{commands['draw']}`" if "draw" in found else ""
         text.append(f"## Linking steered photos\n\nBoth photos of each person are steered, each towards its own draw; the "
-                    f"same commands as above, and `{commands['draw']}`.\n\n{table(header, lines)}\n")
+                    f"same commands as above{also}.\n\n{table(header, lines)}\n")
     attacked = [(data, found[key]["rows"][0]) for data, key in (("LFW", "attacks"), ("PubFig83", "pub")) if key in found]
     if attacked:
         kinds = [a["attack"] for a in attacked[0][1]["judges"][0]["attacks"]]
