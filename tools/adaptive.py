@@ -443,8 +443,8 @@ def write(found, options, counts):
 The attackers named here were picked by these results."""
     dropped = (f"Photos left out, with the other photo of their pair: {left} (the most central face is not the largest, or\n"
                f"  none was found before steering) and {lost} (none was found after it).")
-    usual = (("learn", options.learn, LEARN), ("people", options.people, PEOPLE))
-    asked = "".join(f" --{key} {value}" for key, value, default in usual if value != default)
+    defaults = (("learn", options.learn, LEARN), ("people", options.people, PEOPLE))
+    asked = "".join(f" --{key} {value}" for key, value, default in defaults if value != default)
     text = f"""# Attackers who adapt
 
 How many steered photos match again if the attacker knows about steering: learns from pairs of photos before and after
