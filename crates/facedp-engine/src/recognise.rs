@@ -116,6 +116,16 @@ impl Recognisers {
         names.iter().map(|name| find(name).ok_or_else(|| unknown(name))).collect()
     }
 
+    /// The embeddings of a face by the recognisers that [`Self::named`] returns.
+    pub(crate) fn embeddings(&self, reference: &Reference, names: &[String]) -> Vec<Vec<f32>> {
+        let of = |name: &String| self.0.iter().position(|r| r.name() == name);
+        let numbers: Vec<usize> = match names.is_empty() {
+            true => (0..self.0.len()).collect(),
+            false => names.iter().filter_map(of).collect(),
+        };
+        numbers.into_iter().map(|n| reference.embeddings[n].clone()).collect()
+    }
+
     /// Computes the embeddings of a face of the original.
     pub fn reference(
         &self,

@@ -19,8 +19,6 @@ pub(super) struct Before {
     crop: Option<Photo>,
     /// The face as it is seen on a screen; none if quality is not measured.
     seen: Option<Picture>,
-    /// None if recognisers are not asked, or see no face.
-    reference: Option<Reference>,
     /// Verdicts on the original after degradation.
     verdicts: Vec<Verdict>,
 }
@@ -33,28 +31,38 @@ impl Engine {
         }
     }
 
+    /// A face as recognisers see it in the original, if anything depends on it.
+    pub(super) fn reference(
+        &self,
+        photo: &Photo,
+        face: &Face,
+        work: &mut Workspace,
+    ) -> Result<Option<Reference>> {
+        let needed = self.checks() || self.treatment.needs().reference;
+        let Some(seen) = face.seen.filter(|_| needed) else { return Ok(None) };
+        self.resources.networks.recognisers()?.reference(photo, &seen, work).map(Some)
+    }
+
     pub(super) fn before(
         &self,
         photo: &Photo,
         face: &Face,
         work: &mut Workspace,
     ) -> Result<Before> {
-        let (mut reference, mut verdicts) = (None, Vec::new());
-        if self.checks()
-            && let Some(seen) = &face.seen
-        {
-            let recognisers = self.resources.networks.recognisers()?;
-            let original = recognisers.reference(photo, seen, work)?;
+        let verdicts = match &face.reference {
             // Only receipts say what degradation alone does.
-            if self.trial() == Trial::Degraded && self.request.receipt {
-                verdicts = recognisers.judge(&original, photo, Trial::Degraded, work)?;
+            Some(reference)
+                if self.checks() && self.trial() == Trial::Degraded && self.request.receipt =>
+            {
+                let recognisers = self.resources.networks.recognisers()?;
+                recognisers.judge(reference, photo, Trial::Degraded, work)?
             }
-            reference = Some(original);
-        }
+            _ => Vec::new(),
+        };
         let crop = self.request.measure.then(|| photo.crop(face.region));
         let seen = || quality::seen(&photo.picture(face.square(photo))?);
         let seen = self.request.measure.then(seen).transpose()?;
-        Ok(Before { crop, seen, reference, verdicts })
+        Ok(Before { crop, seen, verdicts })
     }
 
     /// Compares a face as written with its original.
@@ -83,8 +91,8 @@ impl Engine {
             }
             _ => None,
         };
-        let recognisers = match (&before.reference, written) {
-            (Some(reference), Some(written)) => {
+        let recognisers = match (&face.reference, written) {
+            (Some(reference), Some(written)) if self.checks() => {
                 let recognisers = self.resources.networks.recognisers()?;
                 recognisers.judge(reference, written, self.trial(), work)?
             }

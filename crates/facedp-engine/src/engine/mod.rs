@@ -162,10 +162,11 @@ impl Engine {
         let _admission = self.resources.gate.enter(head.bytes(), control.stop)?;
         let start = Instant::now();
         let photo = head.decode()?;
-        let (faces, skipped) = self.without_small(find(&photo, work)?)?;
+        let (mut faces, skipped) = self.without_small(find(&photo, work)?)?;
         let mut before = Vec::new();
-        for face in &faces {
+        for face in &mut faces {
             control.proceed()?;
+            face.reference = self.reference(&photo, face, work)?;
             before.push(self.before(&photo, face, work)?);
         }
         let digest = self.ledger.as_ref().map(|_| photo.digest());
@@ -229,7 +230,7 @@ impl Engine {
                     return Err(Error::NoFace);
                 }
                 let region = patch.region(photo);
-                Ok(vec![Face { selected: None, seen, patch, region }])
+                Ok(vec![Face { selected: None, seen, patch, region, reference: None }])
             }
             Selection::Detected { faces, boxes, min_score } => {
                 let detector = self.resources.networks.detector()?;

@@ -24,7 +24,7 @@ use crate::patch::Patch;
 use crate::photo::{Photo, Region};
 use crate::quality::{Original, square};
 use crate::receipt::{Details, Terms};
-use crate::recognise::Trial;
+use crate::recognise::{Reference, Trial};
 use crate::request::{MethodName, Request};
 use crate::resources::Resources;
 use crate::steering::Steering;
@@ -67,6 +67,8 @@ pub(crate) struct Needs {
     pub(crate) faces: bool,
     /// Whether it needs landmarks in a face crop too.
     pub(crate) landmarks: bool,
+    /// Whether it needs the embeddings of the original faces.
+    pub(crate) reference: bool,
     /// Smallest width of a face in pixels; narrower faces are skipped.
     pub(crate) min_width: f32,
 }
@@ -80,13 +82,16 @@ pub(crate) struct Face {
     pub(crate) patch: Patch,
     /// Pixels that can change.
     pub(crate) region: Region,
+    /// The face as recognisers see it in the original. The engine fills it in if the method needs it or
+    /// results are checked, and there is a face to see.
+    pub(crate) reference: Option<Reference>,
 }
 
 impl Face {
     pub(crate) fn detected(face: DetectedFace, photo: &Photo) -> Result<Self> {
         let patch = Patch::face(&face.landmarks)?;
         let region = patch.region(photo);
-        Ok(Self { selected: Some(face), seen: Some(face), patch, region })
+        Ok(Self { selected: Some(face), seen: Some(face), patch, region, reference: None })
     }
 
     /// The square in which its quality is measured.

@@ -121,7 +121,7 @@ impl Treatment for Noise {
     }
 
     fn needs(&self) -> Needs {
-        Needs { faces: true, landmarks: false, min_width: 0.0 }
+        Needs { faces: true, landmarks: false, reference: false, min_width: 0.0 }
     }
 
     fn treat(

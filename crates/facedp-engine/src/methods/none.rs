@@ -33,7 +33,7 @@ impl Treatment for Untouched {
     }
 
     fn needs(&self) -> Needs {
-        Needs { faces: false, landmarks: false, min_width: 0.0 }
+        Needs { faces: false, landmarks: false, reference: false, min_width: 0.0 }
     }
 
     fn treat(

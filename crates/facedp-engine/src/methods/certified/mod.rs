@@ -66,7 +66,7 @@ impl Treatment for Certified {
     }
 
     fn needs(&self) -> Needs {
-        Needs { faces: true, landmarks: false, min_width: 0.0 }
+        Needs { faces: true, landmarks: false, reference: false, min_width: 0.0 }
     }
 
     fn note(&self, source: Format, result: Format) -> Option<&'static str> {

@@ -1,9 +1,9 @@
 //! Pixels of a photo at some resolution, with the map between them and the plane that carries the change.
 
 use facedp::Plane;
-use facedp::resample::resized;
 use facedp_nets::{Picture, Similarity};
 
+use super::resize::Resize;
 use super::taps::Taps;
 use crate::error::Result;
 use crate::lift;
@@ -20,8 +20,9 @@ pub(super) struct Canvas {
     to_plane: Similarity,
     /// Side of that plane.
     side: usize,
-    /// Side of the plane after averaging it down to the resolution of the canvas.
-    coarse_side: usize,
+    /// To the coarse plane: averaged down to the resolution of the canvas. And back.
+    coarsen: Resize,
+    refine: Resize,
     /// From the coarse plane to the canvas.
     lift: Taps,
     /// Number of pixels that the chip covers.
@@ -54,7 +55,8 @@ impl Canvas {
         let coarse_side = lift::coarse_side(side, to_plane.scale());
         let to_coarse = to_plane.resized(coarse_side as f32 / side as f32);
         let (lift, footprint) = lifting(&to_coarse, [width, height], coarse_side, faded);
-        Self { width, height, colours, to_plane, side, coarse_side, lift, footprint }
+        let (coarsen, refine) = (Resize::new(side, coarse_side), Resize::new(coarse_side, side));
+        Self { width, height, colours, to_plane, side, coarsen, refine, lift, footprint }
     }
 
     pub(super) fn size(&self) -> (usize, usize) {
@@ -68,17 +70,26 @@ impl Canvas {
 
     /// The change that a plane makes to each pixel of the canvas.
     pub(super) fn lifted(&self, plane: &Plane) -> Vec<f32> {
-        let coarse = resized(plane, self.coarse_side, self.coarse_side);
-        self.lift.apply(&coarse.data().iter().map(|v| *v as f32).collect::<Vec<_>>())
+        let [lifted] = self.lifted_all([plane]);
+        lifted
+    }
+
+    fn lifted_all<const N: usize>(&self, planes: [&Plane; N]) -> [Vec<f32>; N] {
+        let coarse = planes.map(|plane| {
+            let fine: Vec<f32> = plane.data().iter().map(|v| *v as f32).collect();
+            self.coarsen.apply(&fine)
+        });
+        self.lift.apply(coarse.each_ref().map(Vec::as_slice))
     }
 
     /// The transpose of [`Self::lifted`], up to the resampling; exact enough for a direction.
     pub(super) fn lowered(&self, pixels: &[f32]) -> Plane {
-        let mut coarse = vec![0.0; self.coarse_side * self.coarse_side];
+        let mut coarse = vec![0.0; self.coarsen.to() * self.coarsen.to()];
         self.lift.apply_transpose(pixels, &mut coarse);
-        let mut plane = Plane::zeros(self.coarse_side, self.coarse_side);
-        plane.data_mut().iter_mut().zip(coarse).for_each(|(to, from)| *to = f64::from(from));
-        resized(&plane, self.side, self.side)
+        let fine = self.refine.apply(&coarse);
+        let mut plane = Plane::zeros(self.side, self.side);
+        plane.data_mut().iter_mut().zip(fine).for_each(|(to, from)| *to = f64::from(from));
+        plane
     }
 
     /// Mean squared change of the pixels that the chip covers.
@@ -107,17 +118,23 @@ impl Canvas {
         colours
     }
 
-    /// Interpolates every pixel at its displaced position. `each` gets the pixel, the colour and its sample.
+    /// Interpolates every pixel that the chip covers at its displaced position; the others stay. `each` gets
+    /// the pixel, the colour and its sample.
     #[inline(always)]
-    fn sample(&self, field: &[Plane; 2], mut each: impl FnMut(usize, usize, Sample)) {
-        let [x, y] = field.each_ref().map(|plane| self.lifted(plane));
-        let (count, last) = (self.width * self.height, [self.width - 1, self.height - 1]);
+    fn sample(&self, [x, y]: &[Plane; 2], mut each: impl FnMut(usize, usize, Sample)) {
+        let [x, y] = self.lifted_all([x, y]);
+        let last = [self.width - 1, self.height - 1];
         let back = self.to_plane.inverse();
         let [a, b, ..] = back.parameters();
-        for at in 0..count {
+        // The row of the pixel, and where it starts: cheaper than a division for each pixel.
+        let (mut row, mut start) = (0, 0);
+        for at in self.lift.outputs() {
+            while at >= start + self.width {
+                (row, start) = (row + 1, start + self.width);
+            }
             // Towards the plane's axes, then to those of the canvas.
             let shift = [a * x[at] - b * y[at], b * x[at] + a * y[at]];
-            let place = [(at % self.width) as f32 + shift[0], (at / self.width) as f32 + shift[1]];
+            let place = [(at - start) as f32 + shift[0], row as f32 + shift[1]];
             let [(left, right, t), (top, bottom, u)] =
                 [0, 1].map(|axis| neighbours(place[axis], last[axis]));
             let index = |x: usize, y: usize| y * self.width + x;
@@ -188,21 +205,21 @@ fn lifting(
     coarse_side: usize,
     faded: [bool; 4],
 ) -> (Taps, usize) {
-    let mut taps = Taps::default();
+    let mut taps = Taps::new(coarse_side, coarse_side, width * height);
     let mut footprint = 0;
+    // Both neighbours of a tap are next to each other, also at the end of a line.
+    let pair = |tap: lift::Tap| match tap.second > tap.first || coarse_side == 1 {
+        true => (tap.first, [tap.fade * (1.0 - tap.weight), tap.fade * tap.weight]),
+        false => (tap.first - 1, [0.0, tap.fade]),
+    };
     for at in 0..width * height {
         let [u, v] = to_coarse.apply([(at % width) as f32, (at / width) as f32]);
         let across = lift::Tap::new(u, coarse_side, [faded[0], faded[1]]);
         let down = lift::Tap::new(v, coarse_side, [faded[2], faded[3]]);
-        let fade = across.fade * down.fade;
-        footprint += usize::from(across.inside && down.inside);
-        let index = |x: usize, y: usize| (y * coarse_side + x) as u32;
-        taps.push([
-            (index(across.first, down.first), fade * (1.0 - across.weight) * (1.0 - down.weight)),
-            (index(across.second, down.first), fade * across.weight * (1.0 - down.weight)),
-            (index(across.first, down.second), fade * (1.0 - across.weight) * down.weight),
-            (index(across.second, down.second), fade * across.weight * down.weight),
-        ]);
+        if across.inside && down.inside {
+            footprint += 1;
+            taps.push(at, pair(across), pair(down), coarse_side);
+        }
     }
     (taps, footprint)
 }

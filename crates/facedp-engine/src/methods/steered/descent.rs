@@ -59,6 +59,8 @@ pub(super) struct FaceSite<'a> {
     pub(super) landmarks: &'a Landmarks,
     /// The square in which quality is measured.
     pub(super) square: Region,
+    /// The embedding to leave, for each recogniser.
+    pub(super) originals: Vec<Vec<f32>>,
 }
 
 /// The optimisation, with the inputs that all faces share.
@@ -80,7 +82,7 @@ impl Descent<'_> {
     ) -> Result<SteeredFace> {
         let Self { recognisers, prior, steering } = self;
         let scene = Scene::new(site, recognisers)?;
-        let mut targets = targets(&scene, recognisers, prior, steering.epsilon, random, work)?;
+        let mut targets = targets(site, recognisers, prior, steering.epsilon, random);
         let mut optimiser = Optimiser::new(&scene, steering)?;
         let (mut reached, mut steps) = (false, 0);
         while steps < steering.tuning.steps && !reached {
@@ -103,24 +105,18 @@ impl Descent<'_> {
 }
 
 fn targets<'a>(
-    scene: &Scene,
+    site: &FaceSite<'_>,
     recognisers: &[&'a Recogniser],
     prior: &Prior,
     epsilon: Epsilon,
     random: &mut dyn CryptoRng,
-    work: &mut Workspace,
-) -> Result<Vec<Target<'a>>> {
-    let picture = scene.canvas.picture(scene.canvas.colours())?;
-    let each = recognisers.iter().enumerate();
-    let originals = each.map(|(r, recogniser)| {
-        Ok(recogniser.embed(&picture.chip(scene.placement(r), recogniser.side()), work)?)
-    });
-    let originals = originals.collect::<Result<Vec<_>>>()?;
+) -> Vec<Target<'a>> {
     let names: Vec<&str> = recognisers.iter().map(|r| r.name()).collect();
-    let draws = prior.draw(&names, &originals, epsilon, random);
-    let target =
-        |((recogniser, original), drawn)| Target { recogniser, original, drawn, ratio: 0.0 };
-    Ok(recognisers.iter().copied().zip(originals).zip(draws).map(target).collect())
+    let draws = prior.draw(&names, &site.originals, epsilon, random);
+    let target = |((recogniser, original), drawn): ((&&'a Recogniser, &Vec<f32>), Vec<f32>)| {
+        Target { recogniser, original: original.clone(), drawn, ratio: 0.0 }
+    };
+    recognisers.iter().zip(&site.originals).zip(draws).map(target).collect()
 }
 
 /// The state of the optimisation of one face.

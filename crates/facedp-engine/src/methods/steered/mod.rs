@@ -12,6 +12,7 @@ mod canvas;
 mod descent;
 mod finish;
 mod luma;
+mod resize;
 mod scene;
 mod taps;
 #[cfg(test)]
@@ -36,7 +37,7 @@ use crate::lift;
 use crate::photo::{Encoding, Photo, Region};
 use crate::prior::Prior;
 use crate::receipt::{Details, SteeringOutcome, Terms};
-use crate::recognise::{Recognisers, Trial};
+use crate::recognise::{Recognisers, Reference, Trial};
 use crate::request::Request;
 use crate::resources::Resources;
 use crate::steering::{Steering, Tuning};
@@ -114,6 +115,7 @@ impl Steered {
                 patch: &face.face.patch,
                 landmarks: &face.landmarks,
                 square: face.face.square(photo),
+                originals: self.recognisers.embeddings(face.reference, &self.steering.recognisers),
             };
             let descent = Descent { recognisers: &recognisers, prior, steering };
             let steps = descent.run(&site, &mut face.source, &|| control.proceed(), work);
@@ -132,6 +134,7 @@ struct PendingFace<'a> {
     index: usize,
     face: &'a Face,
     landmarks: Landmarks,
+    reference: &'a Reference,
     source: Source<ChaCha20Rng>,
 }
 
@@ -145,7 +148,7 @@ impl Treatment for Steered {
     }
 
     fn needs(&self) -> Needs {
-        Needs { faces: true, landmarks: true, min_width: MIN_WIDTH }
+        Needs { faces: true, landmarks: true, reference: true, min_width: MIN_WIDTH }
     }
 
     fn trial(&self) -> Trial {
@@ -164,8 +167,9 @@ impl Treatment for Steered {
         let context = NoiseContext::new(&self.steering.fingerprint(), &photo, &self.secret);
         let pending = faces.iter().enumerate().map(|(index, face)| {
             let landmarks = face.seen.ok_or(Error::NoFace)?.landmarks;
+            let reference = face.reference.as_ref().ok_or(Error::NoFace)?;
             let source = context.source(face.region)?;
-            Ok(PendingFace { index, face, landmarks, source })
+            Ok(PendingFace { index, face, landmarks, reference, source })
         });
         let mut pending = pending.collect::<Result<Vec<_>>>()?;
         let (count, done) = (faces.len(), AtomicUsize::new(0));

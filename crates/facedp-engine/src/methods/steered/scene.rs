@@ -33,7 +33,7 @@ pub(super) struct Scene {
 
 impl Scene {
     pub(super) fn new(site: &FaceSite<'_>, recognisers: &[&Recogniser]) -> Result<Self> {
-        let FaceSite { photo, patch, landmarks, square } = site;
+        let FaceSite { photo, patch, landmarks, square, .. } = site;
         let placements = recognisers.iter().map(|r| r.placement(landmarks));
         let mut placements = placements.collect::<Result<Vec<_>, _>>()?;
         let widened = |(placement, r): (&Similarity, &&Recogniser)| {

@@ -45,10 +45,12 @@ impl Case {
         let recognisers: Vec<_> = self.recognisers.as_slice().iter().collect();
         let Self { photo, patch, face, .. } = self;
         let square = square(face, photo);
-        let site = FaceSite { photo, patch, landmarks: &face.landmarks, square };
+        let work = &mut Workspace::default();
+        let reference = self.recognisers.reference(photo, face, work).unwrap();
+        let originals = reference.embeddings().to_vec();
+        let site = FaceSite { photo, patch, landmarks: &face.landmarks, square, originals };
         let prior = &Prior::embedded().unwrap();
         let descent = Descent { recognisers: &recognisers, prior, steering };
-        let work = &mut Workspace::default();
         let steered = descent.run(&site, &mut experiment(1, label), &|| Ok(()), work).unwrap();
         let mut changed = photo.clone();
         let face = Face::detected(*face, photo).unwrap();

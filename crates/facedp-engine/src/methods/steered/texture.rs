@@ -54,13 +54,15 @@ impl Texture {
         let side = self.side;
         let radius = self.kernel.len() / 2;
         let mut across = Plane::zeros(side, side);
+        // A row, with its ends repeated.
+        let mut padded = vec![0.0; side + 2 * radius];
         for (y, row) in across.data_mut().chunks_exact_mut(side).enumerate() {
             let from = plane.row(y);
-            for (x, out) in row.iter_mut().enumerate() {
-                for (t, tap) in self.kernel.iter().enumerate() {
-                    let x = (x + t).saturating_sub(radius).min(side - 1);
-                    *out += tap * from[x];
-                }
+            padded[..radius].fill(from[0]);
+            padded[radius..radius + side].copy_from_slice(from);
+            padded[radius + side..].fill(from[side - 1]);
+            for (start, tap) in self.kernel.iter().enumerate() {
+                row.iter_mut().zip(&padded[start..]).for_each(|(out, v)| *out += tap * v);
             }
         }
         let mut down = Plane::zeros(side, side);

@@ -1,11 +1,10 @@
 //! Random views of a face: a slightly different alignment, and the degradations of cameras and platforms.
 
-use facedp::Plane;
-use facedp::resample::resized;
 use facedp_nets::{Chip, Similarity};
 use rand_core::CryptoRng;
 
 use super::canvas::Colours;
+use super::resize::Resize;
 use super::scene::Scene;
 use super::taps::Taps;
 use crate::error::Result;
@@ -22,11 +21,10 @@ const NOISE_STD: f32 = 4.0;
 /// Range of the side that a face is reduced to, as shares of the chip's side.
 const REDUCED: [f32; 2] = [0.4, 0.73];
 
-#[derive(Clone, Copy)]
 enum Degradation {
     None,
-    /// Reduced to that many pixels a side, and enlarged again.
-    Reduced(usize),
+    /// Reduced, and enlarged again.
+    Reduced([Resize; 2]),
     /// Blurred by a 3x3 box filter.
     Blurred,
     /// With Gaussian noise.
@@ -60,7 +58,8 @@ impl View {
             0 => Degradation::None,
             1 => {
                 let share = REDUCED[0] + (REDUCED[1] - REDUCED[0]) * uniform(random);
-                Degradation::Reduced((share * length) as usize)
+                let small = (share * length) as usize;
+                Degradation::Reduced([Resize::new(side, small), Resize::new(small, side)])
             }
             2 => Degradation::Blurred,
             _ => Degradation::Noisy,
@@ -70,10 +69,14 @@ impl View {
 
     fn new(scene: &Scene, placement: &Similarity, side: usize, degradation: Degradation) -> Self {
         let back = placement.inverse();
-        let points =
-            (0..side * side).map(|at| back.apply([(at % side) as f32, (at / side) as f32]));
+        // Along rows: a division for each pixel would cost more than the rest.
+        let points = (0..side * side).scan([0.0, 0.0], |[x, y], _| {
+            let point = back.apply([*x, *y]);
+            [*x, *y] = if *x + 1.0 < side as f32 { [*x + 1.0, *y] } else { [0.0, *y + 1.0] };
+            Some(point)
+        });
         let (width, height) = scene.canvas.size();
-        Self { side, taps: Taps::bilinear(points, width, height), degradation }
+        Self { side, taps: Taps::bilinear(points, side * side, width, height), degradation }
     }
 
     /// The chip that the recogniser sees.
@@ -85,8 +88,8 @@ impl View {
             _ => None,
         };
         let mut values = Vec::with_capacity(3 * self.side * self.side);
-        for colour in colours {
-            let mut plane = self.smoothed(self.taps.apply(colour));
+        for plane in self.taps.apply(colours.each_ref().map(Vec::as_slice)) {
+            let mut plane = self.smoothed(plane);
             if let Some(noise) = &noise {
                 plane.iter_mut().zip(noise).for_each(|(v, n)| *v += n);
             }
@@ -108,14 +111,9 @@ impl View {
     }
 
     fn smoothed(&self, values: Vec<f32>) -> Vec<f32> {
-        match self.degradation {
+        match &self.degradation {
             Degradation::None | Degradation::Noisy => values,
-            Degradation::Reduced(side) => {
-                let mut plane = Plane::zeros(self.side, self.side);
-                plane.data_mut().iter_mut().zip(values).for_each(|(to, v)| *to = f64::from(v));
-                let small = resized(&plane, side, side);
-                resized(&small, self.side, self.side).data().iter().map(|v| *v as f32).collect()
-            }
+            Degradation::Reduced([reduce, enlarge]) => enlarge.apply(&reduce.apply(&values)),
             Degradation::Blurred => blurred(&values, self.side),
         }
     }
@@ -123,18 +121,44 @@ impl View {
 
 /// The mean of a 3x3 window; of fewer pixels at the border.
 fn blurred(values: &[f32], side: usize) -> Vec<f32> {
-    let along = |values: &[f32]| -> Vec<f32> {
-        let mut out = Vec::with_capacity(values.len());
-        for row in values.chunks_exact(side) {
-            for x in 0..side {
-                let near = &row[x.saturating_sub(1)..(x + 2).min(side)];
-                out.push(near.iter().sum::<f32>() / near.len() as f32);
+    const THIRD: f32 = 1.0 / 3.0;
+    let mut down = vec![0.0; side * side];
+    for (y, out) in down.chunks_exact_mut(side).enumerate() {
+        let rows = y.saturating_sub(1)..(y + 2).min(side);
+        let part = 1.0 / rows.len() as f32;
+        for row in values[rows.start * side..rows.end * side].chunks_exact(side) {
+            out.iter_mut().zip(row).for_each(|(out, v)| *out += part * v);
+        }
+    }
+    let mut result = vec![0.0; side * side];
+    for (out, row) in result.chunks_exact_mut(side).zip(down.chunks_exact(side)) {
+        for (out, near) in out.iter_mut().skip(1).zip(row.windows(3)) {
+            *out = THIRD * (near[0] + near[1] + near[2]);
+        }
+        for x in [0, side - 1] {
+            let near = &row[x.saturating_sub(1)..(x + 2).min(side)];
+            out[x] = near.iter().sum::<f32>() / near.len() as f32;
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blurring_equals_plain_loops() {
+        for side in [1, 2, 3, 10] {
+            let values: Vec<f32> = (0..side * side).map(|n| (n as f32 * 0.7).sin()).collect();
+            for (n, found) in blurred(&values, side).iter().enumerate() {
+                let near = |m: &usize| {
+                    (m % side).abs_diff(n % side) < 2 && (m / side).abs_diff(n / side) < 2
+                };
+                let near: Vec<usize> = (0..side * side).filter(near).collect();
+                let mean = near.iter().map(|m| values[*m]).sum::<f32>() / near.len() as f32;
+                assert!((found - mean).abs() < 1e-6, "{side}, {n}: {found}, not {mean}");
             }
         }
-        out
-    };
-    let transposed = |values: &[f32]| -> Vec<f32> {
-        (0..side * side).map(|at| values[at % side * side + at / side]).collect()
-    };
-    transposed(&along(&transposed(&along(values))))
+    }
 }

@@ -174,11 +174,13 @@ impl Warp {
                     *out = near.iter().zip(weights).map(|(c, w)| w * c[axis]).sum();
                 }
             }
-            for (out, (first, weights)) in plane.data_mut().chunks_exact_mut(side).zip(taps) {
-                for (x, out) in out.iter_mut().enumerate() {
-                    let near = (0..4).map(|i| weights[i] * lines[(first + i) * side + x]);
-                    *out = f64::from(near.sum::<f32>());
+            for (out, (first, [a, b, c, d])) in plane.data_mut().chunks_exact_mut(side).zip(taps) {
+                let near = lines[first * side..].chunks_exact(side);
+                let mut sums = vec![0.0; side];
+                for (weight, line) in [a, b, c, d].into_iter().zip(near) {
+                    sums.iter_mut().zip(line).for_each(|(sum, v)| *sum += weight * v);
                 }
+                out.iter_mut().zip(sums).for_each(|(out, sum)| *out = f64::from(sum));
             }
         }
     }
@@ -238,12 +240,12 @@ impl Warp {
         let [x, y] = &self.field;
         let mut stretch = 0.0f64;
         for row in 1..self.side {
-            for column in 1..self.side {
-                let difference = |plane: &Plane| {
-                    let here = plane.row(row)[column];
-                    [here - plane.row(row)[column - 1], here - plane.row(row - 1)[column]]
-                };
-                stretch = stretch.max(change_of_length(difference(x), difference(y)));
+            let lines = [x.row(row - 1), x.row(row), y.row(row - 1), y.row(row)];
+            // Each pixel with the one on its left; the pixel above it comes from the line before.
+            let [x_above, x_here, y_above, y_here] = lines.map(|line| line.array_windows::<2>());
+            let pixels = x_here.zip(x_above).zip(y_here.zip(y_above));
+            for (([xl, x], [_, xa]), ([yl, y], [_, ya])) in pixels {
+                stretch = stretch.max(change_of_length([x - xl, x - xa], [y - yl, y - ya]));
             }
         }
         stretch
@@ -254,7 +256,9 @@ impl Warp {
 /// of the singular values of the map from 1.
 fn change_of_length([xx, xy]: [f64; 2], [yx, yy]: [f64; 2]) -> f64 {
     let (a, b, c, d) = (1.0 + xx, xy, yx, 1.0 + yy);
-    let (sum, difference) = ((a + d).hypot(c - b) / 2.0, (a - d).hypot(c + b) / 2.0);
+    // Numbers of about 1: nothing overflows, and `hypot` takes several times as long.
+    let length = |x: f64, y: f64| (x * x + y * y).sqrt();
+    let (sum, difference) = (length(a + d, c - b) / 2.0, length(a - d, c + b) / 2.0);
     (sum + difference - 1.0).max(1.0 - (sum - difference).abs())
 }
 
@@ -342,7 +346,7 @@ fn relax(controls: &mut [[f32; 2]], shares: &[f32], limit: f32) {
                 continue;
             }
             let difference = [0, 1].map(|i| controls[n + step][i] - controls[n][i]);
-            let length = difference[0].hypot(difference[1]);
+            let length = (difference[0] * difference[0] + difference[1] * difference[1]).sqrt();
             let limit = limit * shares[n].min(shares[n + step]);
             if length > limit {
                 let share = 0.25 * (1.0 - limit / length);
