@@ -1,6 +1,7 @@
 //! Depthwise convolution: each channel has its own window.
 
 use super::activation::Epilogue;
+use super::halving::Halving;
 use super::target::Target;
 use super::{Shape, Window};
 
@@ -25,7 +26,11 @@ impl Depthwise {
     }
 
     pub(super) fn scratch_len(&self, from: Shape) -> usize {
-        if self.is_common() { Plane::scratch_len(from) } else { 0 }
+        match (self.is_common(), self.window.stride) {
+            (true, 1) => Plane::scratch_len(from),
+            (true, _) => Halving::scratch_len(from),
+            (false, _) => 0,
+        }
     }
 
     pub(super) fn channels(&self) -> usize {
@@ -46,15 +51,20 @@ impl Depthwise {
         if self.is_common() {
             let planes = input.chunks_exact(from.area()).zip(output.chunks_exact_mut(to.area()));
             let channels = self.weights.as_chunks::<9>().0.iter().zip(&self.bias);
-            let mut plane = Plane::new(scratch, from);
-            for (n, ((input, output), (window, &bias))) in planes.zip(channels).enumerate() {
-                plane.fill(input, from.width, 1);
-                if stride == 1 {
+            let each = planes.zip(channels).enumerate();
+            if stride == 1 {
+                let mut plane = Plane::new(scratch, from);
+                for (n, ((input, output), (window, &bias))) in each {
+                    plane.fill(input);
                     plane.convolve(window, true, output);
-                } else {
-                    plane.convolve_halved(window, to.width, output);
+                    epilogue.channel(n, bias, output, passed);
                 }
-                epilogue.channel(n, bias, output, passed);
+            } else {
+                let mut halving = Halving::new(scratch, from);
+                for (n, ((input, output), (window, &bias))) in each {
+                    halving.forward(input, window, to.width, output);
+                    epilogue.channel(n, bias, output, passed);
+                }
             }
             return;
         }
@@ -81,13 +91,21 @@ impl Depthwise {
         if self.is_common() {
             let Target { first, values } = gradient;
             let planes = upstream.chunks_exact(to.area()).zip(values.chunks_exact_mut(from.area()));
-            let mut plane = Plane::new(scratch, from);
-            for ((upstream, gradient), window) in planes.zip(self.weights.as_chunks::<9>().0) {
-                let mut window = *window;
-                // The transpose of this convolution is the one with the reversed window.
-                window.reverse();
-                plane.fill(upstream, to.width, stride);
-                plane.convolve(&window, first, gradient);
+            let each = planes.zip(self.weights.as_chunks::<9>().0);
+            if stride == 1 {
+                let mut plane = Plane::new(scratch, from);
+                for ((upstream, gradient), window) in each {
+                    let mut window = *window;
+                    // The transpose of this convolution is the one with the reversed window.
+                    window.reverse();
+                    plane.fill(upstream);
+                    plane.convolve(&window, first, gradient);
+                }
+            } else {
+                let mut halving = Halving::new(scratch, from);
+                for ((upstream, gradient), window) in each {
+                    halving.backward(upstream, window, to.width, (gradient, first));
+                }
             }
             return;
         }
@@ -137,39 +155,29 @@ struct Plane<'s> {
     left: &'s [f32],
     /// 0 in the last column, else 1.
     right: &'s [f32],
-    /// Space for a result.
-    result: &'s mut [f32],
 }
 
 impl<'s> Plane<'s> {
     fn scratch_len(shape: Shape) -> usize {
-        4 * shape.area() + 2 * shape.width + 2
+        3 * shape.area() + 2 * shape.width + 2
     }
 
     #[inline(always)]
     fn new(scratch: &'s mut [f32], shape: Shape) -> Self {
         let (values, rest) = scratch.split_at_mut(shape.area() + 2 * shape.width + 2);
         let (left, rest) = rest.split_at_mut(shape.area());
-        let (right, rest) = rest.split_at_mut(shape.area());
+        let right = &mut rest[..shape.area()];
         values.fill(0.0);
         left.fill(1.0);
         right.fill(1.0);
         left.iter_mut().step_by(shape.width).for_each(|v| *v = 0.0);
         right.iter_mut().skip(shape.width - 1).step_by(shape.width).for_each(|v| *v = 0.0);
-        Self { shape, values, left, right, result: &mut rest[..shape.area()] }
+        Self { shape, values, left, right }
     }
 
-    /// Writes lines of `width` values, `stride` pixels apart in both directions.
     #[inline(always)]
-    fn fill(&mut self, lines: &[f32], width: usize, stride: usize) {
-        let to = &mut self.values[self.shape.width + 1..][..self.shape.area()];
-        if stride == 1 {
-            return to.copy_from_slice(lines);
-        }
-        let places = to.chunks_mut(self.shape.width).step_by(stride);
-        for (place, line) in places.zip(lines.chunks_exact(width)) {
-            place.iter_mut().step_by(stride).zip(line).for_each(|(p, v)| *p = *v);
-        }
+    fn fill(&mut self, channel: &[f32]) {
+        self.values[self.shape.width + 1..][..self.shape.area()].copy_from_slice(channel);
     }
 
     /// Writes the convolution, or adds it. The formula is there twice because the compiler does not inline
@@ -194,17 +202,5 @@ impl<'s> Plane<'s> {
                     + right[n] * (kc * c[n] + kf * f[n] + ki * i[n]);
             }
         }
-    }
-
-    /// Writes every second value of every second line of the convolution.
-    #[inline(always)]
-    fn convolve_halved(&mut self, window: &[f32; 9], width: usize, output: &mut [f32]) {
-        let mut result = std::mem::take(&mut self.result);
-        self.convolve(window, true, result);
-        let lines = result.chunks_exact(self.shape.width).step_by(2);
-        for (line, output) in lines.zip(output.chunks_exact_mut(width)) {
-            output.iter_mut().zip(line.iter().step_by(2)).for_each(|(o, v)| *o = *v);
-        }
-        std::mem::swap(&mut self.result, &mut result);
     }
 }

@@ -11,6 +11,7 @@
 mod activation;
 mod conv;
 mod depthwise;
+mod halving;
 mod pool;
 mod simple;
 mod step;
