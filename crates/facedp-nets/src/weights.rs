@@ -4,6 +4,8 @@ use half::f16;
 use safetensors::SafeTensors;
 use safetensors::tensor::Dtype;
 
+#[cfg(feature = "sface")]
+use crate::engine::Dense;
 use crate::engine::{Conv, Depthwise, Op, Window};
 use crate::error::{Error, Result};
 
@@ -25,13 +27,17 @@ impl<'b> Weights<'b> {
 
     /// A tensor as f32. Values must be finite.
     pub(crate) fn get(&self, name: &str) -> Result<Vec<f32>> {
+        Ok(self.halves(name)?.into_iter().map(f16::to_f32).collect())
+    }
+
+    /// A tensor as it is in the file. Values must be finite.
+    fn halves(&self, name: &str) -> Result<Vec<f16>> {
         let view = self.tensors.tensor(name).map_err(|e| self.bad(format!("{name}: {e}")))?;
         if view.dtype() != Dtype::F16 {
             return Err(self.bad(format!("{name} is {:?} instead of F16", view.dtype())));
         }
-        let numbers =
-            view.data().chunks_exact(2).map(|b| f16::from_le_bytes([b[0], b[1]]).to_f32());
-        let values: Vec<f32> = numbers.collect();
+        let numbers = view.data().chunks_exact(2).map(|b| f16::from_le_bytes([b[0], b[1]]));
+        let values: Vec<f16> = numbers.collect();
         if values.iter().any(|v| !v.is_finite()) {
             return Err(self.bad(format!("{name} holds values that are not finite")));
         }
@@ -56,6 +62,14 @@ impl<'b> Weights<'b> {
         }
         let conv = crate::engine::Winograd::new(inputs, &weights, bias);
         conv.map(Op::Winograd).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
+    }
+
+    /// A dense layer on all `inputs` values from `NAME.weight` and `NAME.bias`.
+    #[cfg(feature = "sface")]
+    pub(crate) fn dense(&self, name: &str, inputs: usize) -> Result<Op> {
+        let weights = self.halves(&format!("{name}.weight"))?;
+        let dense = Dense::new(inputs, &weights, self.get(&format!("{name}.bias"))?);
+        dense.map(Op::Dense).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
     }
 
     /// A matrix without a bias from `NAME.weight`, as a 1x1 convolution.

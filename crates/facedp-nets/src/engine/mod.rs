@@ -10,6 +10,7 @@
 
 mod activation;
 mod conv;
+mod dense;
 mod depthwise;
 mod halving;
 mod pool;
@@ -23,6 +24,7 @@ mod workspace;
 
 use activation::Activation;
 pub(crate) use conv::Conv;
+pub(crate) use dense::Dense;
 pub(crate) use depthwise::Depthwise;
 pub(crate) use pool::Pool;
 pub(crate) use winograd::Winograd;
@@ -90,6 +92,8 @@ pub(crate) enum Op {
     Conv(Conv),
     /// A dense 3x3 convolution of stride 1, faster where channels are few and the picture is large.
     Winograd(Winograd),
+    /// A matrix product of all values, for matrices that are large.
+    Dense(Dense),
     /// A convolution of each channel with its own window.
     Depthwise(Depthwise),
     /// `max(x, 0)`.
@@ -218,6 +222,7 @@ impl Op {
         match self {
             Op::Conv(conv) => conv.outputs(),
             Op::Winograd(conv) => conv.outputs(),
+            Op::Dense(dense) => dense.outputs(),
             Op::Depthwise(conv) => conv.channels(),
             _ => 0,
         }
@@ -229,6 +234,7 @@ impl Op {
             Op::Input | Op::Relu | Op::Relu6 | Op::Prelu(_) | Op::Sigmoid | Op::Scale => a,
             Op::Conv(conv) => conv.shape(a),
             Op::Winograd(conv) => conv.shape(a),
+            Op::Dense(dense) => dense.shape(),
             Op::Depthwise(conv) => conv.window().shape(a),
             Op::Pool(pool) => pool.window().shape(a),
             Op::GlobalAverage => Shape::new(a.channels, 1, 1),

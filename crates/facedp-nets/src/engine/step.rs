@@ -47,6 +47,7 @@ impl NullaryFnOnce for Forward<'_> {
             Op::Winograd(conv) => {
                 return conv.forward(x, from, epilogue, (output, passed), scratch);
             }
+            Op::Dense(dense) => return dense.forward(x, epilogue, (output, passed)),
             Op::Input => {}
             Op::Relu | Op::Relu6 | Op::Prelu(_) => output.copy_from_slice(x),
             Op::Sigmoid => simple::sigmoid(x, output),
@@ -116,6 +117,7 @@ impl NullaryFnOnce for Backward<'_> {
             Op::Input => {}
             Op::Conv(conv) => conv.backward(up, from, gradient, scratch),
             Op::Winograd(conv) => conv.backward(up, from, gradient, scratch),
+            Op::Dense(dense) => dense.backward(up, gradient),
             Op::Depthwise(conv) => conv.backward(up, from, gradient, scratch),
             Op::Relu | Op::Relu6 | Op::Prelu(_) => gradient.put(up.iter().copied()),
             Op::Sigmoid => simple::sigmoid_backward(output.values, up, gradient),

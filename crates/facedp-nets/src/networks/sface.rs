@@ -29,7 +29,6 @@ pub(crate) fn network() -> Result<Network> {
         x = net.then(x, weights.conv(&name, inputs, Window::new(1, 1, 0))?);
         x = activate(&mut net, x, &name)?;
     }
-    // The dense layer is a convolution with a 7x7 window, the size of the picture.
-    x = net.then(x, weights.conv("fc", 1024, Window::new(7, 1, 0))?);
+    x = net.then(x, weights.dense("fc", 1024 * 7 * 7)?);
     Ok(net.finish(&[x]))
 }
