@@ -74,13 +74,18 @@ impl Network {
 
     fn run(&self, work: &mut Workspace, input: Shape, fill: impl FnOnce(&mut [f32])) {
         work.prepare(self, input);
-        fill(&mut work.values[0]);
+        fill(&mut work.values[0][..input.len()]);
         for (index, node) in self.nodes.iter().enumerate().skip(1) {
             let (before, rest) = work.values.split_at_mut(index);
             let shapes = &work.shapes;
-            let inputs = node.inputs.map(|n| Input { values: &before[n], shape: shapes[n] });
-            let (output, shape) = (rest[0].as_mut_slice(), shapes[index]);
-            let (passed, scratch) = (&mut *work.passed[index], &mut *work.scratch);
+            let inputs = node.inputs.map(|n| {
+                let shape = shapes[n];
+                Input { values: &before[n][..shape.len()], shape }
+            });
+            let shape = shapes[index];
+            let output = &mut rest[0][..shape.len()];
+            let passed = &mut work.passed[index][..node.flags(shape)];
+            let scratch = &mut *work.scratch;
             let epilogue = node.epilogue(&work.factors[index], shape);
             Forward { op: &node.op, inputs, epilogue, output, passed, shape, scratch }.run();
         }
@@ -88,7 +93,8 @@ impl Network {
 
     /// The value of one output after [`Network::forward`].
     pub(crate) fn output<'w>(&self, work: &'w Workspace, output: usize) -> &'w [f32] {
-        &work.values[self.outputs[output].0]
+        let node = self.outputs[output].0;
+        &work.values[node][..work.shapes[node].len()]
     }
 
     /// The gradient of `sum(upstream * output)` with respect to the input, after
@@ -125,17 +131,26 @@ impl Node {
         Epilogue { activation: self.activation.as_ref(), factors, area: shape.area() }
     }
 
+    /// The number of values of which its activation notes whether they passed.
+    fn flags(&self, shape: Shape) -> usize {
+        if self.activation.is_some() { shape.len() } else { 0 }
+    }
+
     /// Passes the gradient of a node on to its inputs. Returns the memory of that gradient.
     fn backward(&self, index: usize, mut own: Vec<f32>, work: &mut Workspace) -> Vec<f32> {
         let shape = work.shapes[index];
         let upstream = &mut own[..shape.len()];
-        let (epilogue, passed) = (self.epilogue(&work.factors[index], shape), &work.passed[index]);
+        let epilogue = self.epilogue(&work.factors[index], shape);
+        let passed = &work.passed[index][..self.flags(shape)];
         Undo { epilogue, passed, gradient: upstream }.run();
         for (position, &input) in self.inputs[..self.op.arity()].iter().enumerate() {
             let before = work.gradients[input].take();
             let (first, mut values) =
                 (before.is_none(), before.unwrap_or_else(|| work.take(input)));
-            let read = |n: usize| Input { values: &work.values[n], shape: work.shapes[n] };
+            let read = |n: usize| {
+                let shape = work.shapes[n];
+                Input { values: &work.values[n][..shape.len()], shape }
+            };
             Backward {
                 op: &self.op,
                 inputs: self.inputs.map(read),
@@ -164,13 +179,15 @@ impl Workspace {
         network.shapes(input, &mut self.shapes);
         self.values.resize_with(network.nodes.len(), Vec::new);
         self.factors.resize_with(network.nodes.len(), Vec::new);
+        // Memory never gets shorter: to make it longer again would fill it with zeros, and networks take
+        // turns.
         for (values, shape) in self.values.iter_mut().zip(&self.shapes) {
-            values.resize(shape.len(), 0.0);
+            values.resize(values.len().max(shape.len()), 0.0);
         }
         self.passed.resize_with(network.nodes.len(), Vec::new);
         for ((passed, shape), node) in self.passed.iter_mut().zip(&self.shapes).zip(&network.nodes)
         {
-            passed.resize(if node.activation.is_some() { shape.len() } else { 0 }, false);
+            passed.resize(passed.len().max(node.flags(*shape)), false);
         }
         let scratch = network.nodes.iter().map(|node| match &node.op {
             Op::Conv(conv) => conv.scratch_len(self.shapes[node.inputs[0]]),
