@@ -65,7 +65,10 @@ impl Linear {
     #[inline(always)]
     pub(super) fn new(colours: &[Vec<f32>; 3], width: usize, height: usize) -> Self {
         let table = &*LINEAR;
-        let planes = colours.each_ref().map(|plane| plane.iter().map(|v| table.at(*v)).collect());
+        let mut planes = [(); 3].map(|()| vec![0.0; width * height]);
+        for (plane, colour) in planes.iter_mut().zip(colours) {
+            plane.iter_mut().zip(colour).for_each(|(to, v)| *to = table.at(*v));
+        }
         Self { width, height, planes }
     }
 
@@ -78,8 +81,8 @@ impl Linear {
     #[inline(always)]
     pub(super) fn halved(&self) -> Self {
         let (width, height) = (self.width.div_ceil(2), self.height.div_ceil(2));
-        let planes = self.planes.each_ref().map(|plane| {
-            let mut half = vec![0.0; width * height];
+        let mut planes = [(); 3].map(|()| vec![0.0; width * height]);
+        for (half, plane) in planes.iter_mut().zip(&self.planes) {
             for (y, to) in half.chunks_exact_mut(width).enumerate() {
                 let [upper, lower] =
                     self.two_rows(y).map(|y| &plane[y * self.width..][..self.width]);
@@ -93,8 +96,7 @@ impl Linear {
                     *to = 0.25 * (u + u + l + l);
                 }
             }
-            half
-        });
+        }
         Self { width, height, planes }
     }
 
@@ -159,13 +161,12 @@ impl Xyb {
     #[inline(always)]
     pub(super) fn new(linear: &Linear) -> Self {
         let [red, green, blue] = &linear.planes;
-        let cones = CONES.map(|[r, g, b]| {
-            let mut cone = vec![0.0; red.len()];
+        let mut cones = [(); 3].map(|()| vec![0.0; red.len()]);
+        for (cone, [r, g, b]) in cones.iter_mut().zip(CONES) {
             for (((cone, x), y), z) in cone.iter_mut().zip(red).zip(green).zip(blue) {
                 *cone = cube_root(r * x + g * y + b * z + BIAS);
             }
-            cone
-        });
+        }
         Self { cones }
     }
 

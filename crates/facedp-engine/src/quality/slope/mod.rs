@@ -9,7 +9,7 @@ mod colour;
 mod window;
 
 use colour::{Channel, Linear, Xyb};
-use pulp::Arch;
+use pulp::{Arch, NullaryFnOnce};
 use window::{Blur, Window, sums};
 
 /// Pictures smaller than this are not compared.
@@ -66,20 +66,35 @@ const EXPONENT: f64 = 0.627_633_646_783_138_7;
 
 /// Compares two pictures: red, green and blue planes of `width` columns, 0 to 255.
 pub(crate) fn cost(original: &[Vec<f32>; 3], changed: &[Vec<f32>; 3], width: usize) -> Cost {
-    // Compiled for the vector instructions of the machine it runs on.
-    Arch::new().dispatch(
-        #[inline(always)]
-        || compare(original, changed, width),
-    )
+    Arch::new().dispatch(Comparison { original, changed, width })
+}
+
+/// Work that is compiled for the vector instructions of the machine it runs on: `pulp` calls it from functions
+/// that are, and everything in it is inlined there. A closure would not be.
+struct Comparison<'a> {
+    original: &'a [Vec<f32>; 3],
+    changed: &'a [Vec<f32>; 3],
+    width: usize,
+}
+
+impl NullaryFnOnce for Comparison<'_> {
+    type Output = Cost;
+
+    #[inline(always)]
+    fn call(self) -> Cost {
+        compare(self.original, self.changed, self.width)
+    }
 }
 
 #[inline(always)]
 fn compare(original: &[Vec<f32>; 3], changed: &[Vec<f32>; 3], width: usize) -> Cost {
     let height = original[0].len() / width;
-    let mut sizes = vec![[original, changed].map(|colours| Linear::new(colours, width, height))];
+    let mut sizes =
+        vec![[Linear::new(original, width, height), Linear::new(changed, width, height)]];
     let last = TERMS.iter().map(|term| term.halvings).max().unwrap_or(0);
     while sizes.len() <= last {
-        let halved = sizes[sizes.len() - 1].each_ref().map(Linear::halved);
+        let [original, changed] = &sizes[sizes.len() - 1];
+        let halved = [original.halved(), changed.halved()];
         if halved[0].width.min(halved[0].height) < MIN_SIDE {
             break;
         }
@@ -93,7 +108,7 @@ fn compare(original: &[Vec<f32>; 3], changed: &[Vec<f32>; 3], width: usize) -> C
             Some(smaller) => smaller.spread(changed.width, changed.height),
             None => changed.zeros(),
         };
-        let [before, after] = [original, changed].map(Xyb::new);
+        let (before, after) = (Xyb::new(original), Xyb::new(changed));
         let mut blur = Blur::new(changed.width, changed.height);
         for term in TERMS.iter().filter(|term| term.halvings == halvings) {
             let (part, by_channel) = term.compare(&before, &after, &mut blur);
