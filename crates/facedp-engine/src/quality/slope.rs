@@ -57,7 +57,7 @@ const TERMS: [Term; 11] = [
 pub(crate) struct Cost {
     /// Grows with the visible difference; [`loss_at`] maps scores to it.
     pub(crate) loss: f64,
-    /// The derivative of the loss by the luma of each pixel of the changed picture.
+    /// The derivative of the loss by the change of each pixel of the changed picture.
     pub(crate) gradient: Vec<f32>,
 }
 
@@ -75,6 +75,16 @@ const EXPONENT: f64 = 0.627_633_646_783_138_7;
 
 /// Compares two pictures: red, green and blue planes of `width` columns, 0 to 255.
 pub(crate) fn cost(original: &[Vec<f32>; 3], changed: &[Vec<f32>; 3], width: usize) -> Cost {
+    cost_along([1.0; 3], original, changed, width)
+}
+
+/// The same, with the derivative by a change that adds these shares of it to red, green and blue.
+pub(crate) fn cost_along(
+    shares: [f32; 3],
+    original: &[Vec<f32>; 3],
+    changed: &[Vec<f32>; 3],
+    width: usize,
+) -> Cost {
     let height = original[0].len() / width;
     let mut sizes = vec![[original, changed].map(|colours| Linear::new(colours, width, height))];
     let last = TERMS.iter().map(|term| term.halvings).max().unwrap_or(0);
@@ -102,7 +112,7 @@ pub(crate) fn cost(original: &[Vec<f32>; 3], changed: &[Vec<f32>; 3], width: usi
         gradient = Some(at_size);
     }
     let (loss, slope) = curve(f64::from(sum));
-    let gradient = gradient.map_or_else(Vec::new, |linear| linear.by_luma(changed));
+    let gradient = gradient.map_or_else(Vec::new, |linear| linear.by_change(shares, changed));
     Cost { loss, gradient: gradient.into_iter().map(|g| slope as f32 * g).collect() }
 }
 
@@ -174,10 +184,10 @@ impl Linear {
         larger
     }
 
-    /// From a gradient by linear colours to one by luma: by the same change of all colours.
-    fn by_luma(&self, colours: &[Vec<f32>; 3]) -> Vec<f32> {
+    /// From a gradient by linear colours to one by a change that adds these shares of it to the colours.
+    fn by_change(&self, shares: [f32; 3], colours: &[Vec<f32>; 3]) -> Vec<f32> {
         let mut sum = vec![0.0; self.planes[0].len()];
-        for (gradient, colour) in self.planes.iter().zip(colours) {
+        for ((gradient, colour), share) in self.planes.iter().zip(colours).zip(shares) {
             for ((sum, g), v) in sum.iter_mut().zip(gradient).zip(colour) {
                 let v = v / 255.0;
                 let slope = if v <= 0.040_45 {
@@ -185,7 +195,7 @@ impl Linear {
                 } else {
                     2.4 / 1.055 * ((v + 0.055) / 1.055).powf(1.4)
                 };
-                *sum += g * slope / 255.0;
+                *sum += share * g * slope / 255.0;
             }
         }
         sum
@@ -424,8 +434,8 @@ mod tests {
     fn the_gradient_is_that_of_the_loss() {
         let original = portrait();
         let changed = lit(&original, pattern(3.0));
-        let Cost { gradient, .. } = cost(&original, &changed, WIDTH);
-        for part in 0..4 {
+        for (part, shares) in (0..4).flat_map(|part| [(part, [1.0; 3]), (part, [1.4, -0.7, 0.2])]) {
+            let Cost { gradient, .. } = cost_along(shares, &original, &changed, WIDTH);
             // The change itself and another one, each in a quarter of the picture.
             let direction = |n: usize| {
                 let (x, y) = (n % WIDTH, n / WIDTH);
@@ -434,8 +444,12 @@ mod tests {
                 if inside { pattern(1.0)(n) + wave } else { 0.0 }
             };
             let step = 0.1;
-            let [up, down] = [step, -step]
-                .map(|step| cost(&original, &lit(&changed, |n| step * direction(n)), WIDTH).loss);
+            let tinted = |step: f32| {
+                let colour =
+                    |c: usize| lit(&changed, |n| shares[c] * step * direction(n))[c].clone();
+                [0, 1, 2].map(colour)
+            };
+            let [up, down] = [step, -step].map(|step| cost(&original, &tinted(step), WIDTH).loss);
             let expected = (up - down) / (2.0 * f64::from(step));
             let each = gradient.iter().enumerate().map(|(n, g)| f64::from(g * direction(n)));
             let found: f64 = each.sum();
