@@ -63,9 +63,10 @@ TITLES = ["The default", "Dark and light faces", "Other strengths", "Quality aga
 # Face widths in pixels, for the smallest face that is steered.
 WIDTHS = [16, 20, 24, 28, 32, 40, 48, 64]
 RULES = {"dlib": "standard"}
-# Runs of the chart: words, colour and dashes of their line.
-CURVES = {"curve": ("shape and luma", "#1b6ca8", ""), "flat": ("luma alone", "#1b6ca8", "6 4"),
-          "chroma": ("shape, luma and chroma", "#c8501e", ""), "chroma-flat": ("luma and chroma", "#c8501e", "6 4")}
+# Runs of the chart: words, colour, dashes and marks of their line, so that they can be told apart without colour too.
+CURVES = {"curve": ("shape and luma", "#1b6ca8", "", "dot"), "flat": ("luma alone", "#1b6ca8", "7 4", "dot"),
+          "chroma": ("shape, luma and chroma", "#c8501e", "12 3 3 3", "square"),
+          "chroma-flat": ("luma and chroma", "#c8501e", "2 3", "square")}
 
 
 def machine():
@@ -222,6 +223,13 @@ def section(title, words, found, commands, keys):
     return f"## {title}\n\n{words}\n\n{listed}\n\n{lines}\n\n{verdicts([found[key] for key in keys])}\n"
 
 
+def mark(x, y, colour, kind):
+    """A point of a curve: a dot, or an open square that leaves a dot at the same place visible."""
+    if kind == "dot":
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>'
+    return f'<rect x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10" fill="none" stroke="{colour}" stroke-width="1.5"/>'
+
+
 def panel(found, title, chosen, left):
     """One half of the chart: curves of the recognisers that are chosen, as parts of an SVG file."""
     width, height, low, high = 280, 300, 62, 88
@@ -233,14 +241,14 @@ def panel(found, title, chosen, left):
     for score in range(65, high, 5):
         x, y = at(score, 0)
         parts.append(f'<text x="{x:.1f}" y="{y + 18}" text-anchor="middle">{score}</text>')
-    for key, (_, colour, dash) in CURVES.items():
+    for key, (_, colour, dash, kind) in CURVES.items():
         points = []
         for row in found[key]["rows"]:
             shares = [attack(j, "none")["value"] for j in judges(row) if chosen(j)]
             points.append(at(row["score"]["median"], statistics.mean(shares)))
         line = "L".join(f"{x:.1f} {y:.1f}" for x, y in sorted(points))
-        dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>' for x, y in points)
-        parts.append(f'<path d="M{line}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>{dots}')
+        marks = "".join(mark(x, y, colour, kind) for x, y in points)
+        parts.append(f'<path d="M{line}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>{marks}')
     return parts
 
 
@@ -248,19 +256,21 @@ def chart(found):
     """Protection against quality, with and without shape and chroma, as an SVG file; the text that shows it."""
     if any(key not in found for key in CURVES):
         return ""
-    parts = [*panel(found, "recognisers built in", lambda j: j["known"], 50),
-             *panel(found, "recognisers held out", lambda j: not j["known"], 400),
-             '<text x="365" y="380" text-anchor="middle">quality (SSIMULACRA2)</text>']
-    for n, (words, colour, dash) in enumerate(CURVES.values()):
-        x, y = 90 + 330 * (n // 2), 402 + 20 * (n % 2)
-        parts.append(f'<path d="M{x} {y - 4}h40" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
-                     f'<text x="{x + 50}" y="{y}">{words}</text>')
+    parts = [*panel(found, "recognisers built in", lambda j: j["known"], 66),
+             *panel(found, "recognisers held out", lambda j: not j["known"], 408),
+             '<text x="377" y="380" text-anchor="middle">quality (SSIMULACRA2)</text>',
+             '<text transform="translate(16 190) rotate(-90)" text-anchor="middle">share that no longer matches (pair FNR)</text>']
+    for n, (words, colour, dash, kind) in enumerate(CURVES.values()):
+        x, y = 110 + 310 * (n // 2), 404 + 20 * (n % 2)
+        parts.append(f'<path d="M{x} {y - 4}h50" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
+                     f'{mark(x + 25, y - 4, colour, kind)}<text x="{x + 60}" y="{y}">{words}</text>')
     (ROOT / "docs/images/steering.svg").write_text(
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 700 432" font-family="sans-serif" font-size="13">'
         f'<rect width="700" height="432" fill="white"/>{"".join(parts)}</svg>\n')
     return ("## Quality against protection\n\nPair FNR as written, averaged over the recognisers that are built in and over "
             "those held out, on 40 people: the tables of the next section. Shape moves up to 2.5 % here at every quality. "
-            "Chroma may change up to 0.3 as much as luma does (of mean squares), within the same floor.\n\n"
+            "Each chroma may change up to 0.3 as much as luma does (of mean squares), within the same floor. The intervals of single "
+            "recognisers reach up to 0.15 to either side, so small gaps between curves may be chance.\n\n"
             "![Share of photos that no longer match, by quality](../images/steering.svg)\n\n")
 
 
