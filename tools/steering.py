@@ -5,7 +5,7 @@
 
 WORK keeps steered photos and results: run the same command again to continue after an interruption. PATHs are
 folders of people, NAME/*.jpg. Recognisers from files need a program built with `--features onnx` (--program). Takes
-about an hour on two cores.
+about an hour on two cores. Sections that are not asked for (--only) stay as they are on the page.
 """
 
 import argparse
@@ -36,6 +36,9 @@ RUNS = [
     *LEFT_OUT,
     ("curve", "lfw", ["--people", "40", "--min-quality", "65,75,85", "--attacks", FEW]),
     ("flat", "lfw", ["--people", "40", "--min-quality", "65,75,85", "--shape", "off", "--attacks", FEW]),
+    ("chroma", "lfw", ["--people", "40", "--min-quality", "65,75,85", "--tune", "chroma=0.3", "--attacks", FEW]),
+    ("chroma-flat", "lfw", ["--people", "40", "--min-quality", "65,75,85", "--shape", "off", "--tune", "chroma=0.3",
+                            "--attacks", FEW]),
     ("attacks", "lfw", ["--people", "60"]),
     ("pub", "pub", ["--people", "47", "--attacks", FEW]),
     ("draw", "lfw", ["--people", "40", "--goals", "draw", "--galleries", "--attacks", FEW]),
@@ -50,10 +53,20 @@ VARIANTS = [
     ("weights as they are", ["--tune", "jitter=0"]),
     ("80 steps", ["--tune", "steps=80"]),
     ("20 steps", ["--tune", "steps=20"]),
+    ("chroma 0.1", ["--tune", "chroma=0.1"]),
+    ("chroma 0.3", ["--tune", "chroma=0.3"]),
+    ("chroma 1", ["--tune", "chroma=1"]),
 ]
+# Of the page, in order. Sections that were not measured this time stay.
+TITLES = ["The default", "Dark and light faces", "Other strengths", "Quality against protection", "Shape and colour",
+          "One recogniser left out", "Linking steered photos", "Other goals", "Attacks", "Ablation", "Small faces", "Time"]
 # Face widths in pixels, for the smallest face that is steered.
 WIDTHS = [16, 20, 24, 28, 32, 40, 48, 64]
 RULES = {"dlib": "standard"}
+# Runs of the chart: words, colour, dashes and marks of their line, so that they can be told apart without colour too.
+CURVES = {"curve": ("shape and luma", "#1b6ca8", "", "dot"), "flat": ("luma alone", "#1b6ca8", "7 4", "dot"),
+          "chroma": ("shape, luma and chroma", "#c8501e", "12 3 3 3", "square"),
+          "chroma-flat": ("luma and chroma", "#c8501e", "2 3", "square")}
 
 
 def machine():
@@ -161,7 +174,8 @@ def way(row):
     steering = row["terms"]["method"]
     by = f", by {' and '.join(steering['recognisers'])}" if steering["recognisers"] else ""
     shape = "" if steering["shape"] else ", shape kept"
-    return f"{steering['goal']}{by}, {steering['min_quality']:g}{shape}"
+    chroma = f", chroma {steering['tuning']['chroma']:g}" if "chroma" in steering["tuning"] else ""
+    return f"{steering['goal']}{by}, {steering['min_quality']:g}{shape}{chroma}"
 
 
 def quality(row):
@@ -209,47 +223,80 @@ def section(title, words, found, commands, keys):
     return f"## {title}\n\n{words}\n\n{listed}\n\n{lines}\n\n{verdicts([found[key] for key in keys])}\n"
 
 
-def chart(found):
-    """Protection against quality, with and without shape, as an SVG file; the text that shows it."""
-    if "curve" not in found or "flat" not in found:
-        return ""
-    width, height, left, bottom = 640, 380, 60, 50
-    low, high = 60, 90
-    at = lambda score, share: (left + (score - low) / (high - low) * (width - left - 20),
-                               (height - bottom) - share * (height - bottom - 20))
-    groups = [("known", "#1b6ca8", lambda j: j["known"]), ("held out", "#c8501e", lambda j: not j["known"])]
-    parts = []
+def mark(x, y, colour, kind):
+    """A point of a curve: a dot, or an open square that leaves a dot at the same place visible."""
+    if kind == "dot":
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>'
+    return f'<rect x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10" fill="none" stroke="{colour}" stroke-width="1.5"/>'
+
+
+def panel(found, title, chosen, left):
+    """One half of the chart: curves of the recognisers that are chosen, as parts of an SVG file."""
+    width, height, low, high = 280, 300, 62, 88
+    at = lambda score, share: (left + (score - low) / (high - low) * width, 40 + (1 - share) * height)
+    parts = [f'<text x="{left + width / 2}" y="24" text-anchor="middle" font-weight="bold">{title}</text>']
     for share in (0, 0.25, 0.5, 0.75, 1):
         x, y = at(low, share)
-        parts.append(f'<path d="M{x} {y}H{width - 20}" stroke="#ccc"/><text x="{x - 8}" y="{y + 4}" text-anchor="end">{share:g}</text>')
-    for score in range(low, high + 1, 5):
+        parts.append(f'<path d="M{x} {y}h{width}" stroke="#ccc"/><text x="{x - 8}" y="{y + 4}" text-anchor="end">{share:g}</text>')
+    for score in range(65, high, 5):
         x, y = at(score, 0)
-        parts.append(f'<text x="{x}" y="{y + 18}" text-anchor="middle">{score}</text>')
-    for key, dash, shape in (("curve", "", "with shape"), ("flat", ' stroke-dasharray="6 4"', "shape kept")):
-        for group, colour, chosen in groups:
-            points = []
-            for row in found[key]["rows"]:
-                shares = [attack(j, "none")["value"] for j in judges(row) if chosen(j)]
-                points.append(at(row["score"]["median"], statistics.mean(shares)))
-            points.sort()
-            line = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-            dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>' for x, y in points)
-            x, y = points[-1]
-            parts.append(f'<path d="M{line}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>{dots}'
-                         f'<text x="{x + 8:.1f}" y="{y + 4:.1f}" fill="{colour}">{group}, {shape}</text>')
-    parts.append(f'<text x="{(width + left) / 2}" y="{height - 8}" text-anchor="middle">quality (SSIMULACRA2)</text>')
+        parts.append(f'<text x="{x:.1f}" y="{y + 18}" text-anchor="middle">{score}</text>')
+    for key, (_, colour, dash, kind) in CURVES.items():
+        points = []
+        for row in found[key]["rows"]:
+            shares = [attack(j, "none")["value"] for j in judges(row) if chosen(j)]
+            points.append(at(row["score"]["median"], statistics.mean(shares)))
+        line = "L".join(f"{x:.1f} {y:.1f}" for x, y in sorted(points))
+        marks = "".join(mark(x, y, colour, kind) for x, y in points)
+        parts.append(f'<path d="M{line}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>{marks}')
+    return parts
+
+
+def chart(found):
+    """Protection against quality, with and without shape and chroma, as an SVG file; the text that shows it."""
+    if any(key not in found for key in CURVES):
+        return ""
+    parts = [*panel(found, "recognisers built in", lambda j: j["known"], 66),
+             *panel(found, "recognisers held out", lambda j: not j["known"], 408),
+             '<text x="377" y="380" text-anchor="middle">quality (SSIMULACRA2)</text>',
+             '<text transform="translate(16 190) rotate(-90)" text-anchor="middle">share that no longer matches (pair FNR)</text>']
+    for n, (words, colour, dash, kind) in enumerate(CURVES.values()):
+        x, y = 110 + 310 * (n // 2), 404 + 20 * (n % 2)
+        parts.append(f'<path d="M{x} {y - 4}h50" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
+                     f'{mark(x + 25, y - 4, colour, kind)}<text x="{x + 60}" y="{y}">{words}</text>')
     (ROOT / "docs/images/steering.svg").write_text(
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width + 110} {height}" font-family="sans-serif" font-size="13">'
-        f'<rect width="{width + 110}" height="{height}" fill="white"/>{"".join(parts)}</svg>\n')
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 700 432" font-family="sans-serif" font-size="13">'
+        f'<rect width="700" height="432" fill="white"/>{"".join(parts)}</svg>\n')
     return ("## Quality against protection\n\nPair FNR as written, averaged over the recognisers that are built in and over "
-            "those held out, on 40 people. Shape moves up to 2.5 % here at every quality.\n\n"
+            "those held out, on 40 people: the tables of the next section. Shape moves up to 2.5 % here at every quality. "
+            "Each chroma may change up to 0.3 as much as luma does (of mean squares), within the same floor. The intervals of single "
+            "recognisers reach up to 0.15 to either side, so small gaps between curves may be chance.\n\n"
             "![Share of photos that no longer match, by quality](../images/steering.svg)\n\n")
 
 
-def write(found, variants, sizes, seconds):
+def linking(rows):
+    """Steered photos against each other."""
+    lines = [[way(row), name(j), rate(attack(j, "none")), rate(j["gallery"]["pair_fnr"]), rate(j["gallery"]["rank_1"]),
+              rate(j["gallery"]["clean_rank_1"])] for row in rows for j in judges(row)]
+    return table(["steered", "recogniser", "steered against untouched", "steered against steered", "rank 1 among steered",
+                  "rank 1 untouched"], lines)
+
+
+def page(head, parts, words):
+    """The page with new parts, and sections of the page as it is that were not measured again."""
+    file = ROOT / "docs/measurements/steered.md"
+    sections = lambda texts: {text.split("\n", 1)[0]: text.strip() for text in texts}
+    old = sections(file.read_text().split("\n## ")[1:]) if file.exists() else {}
+    new = sections(part.removeprefix("## ") for part in parts if part)
+    new = {title: f"{text}\n\nMeasured on {words}." for title, text in new.items()}
+    found = {**old, **new}
+    file.write_text("\n".join([head, *(f"## {found[title]}\n" for title in TITLES if title in found)]))
+
+
+def write(found, variants, sizes, seconds, words):
     commands = {key: " ".join(["facedp evaluate steered", data.upper(), "-o DIR --threshold-images 600 --recognisers", ",".join(NAMES), *more])
                 for key, data, more in RUNS}
-    text = [f"""# Steering
+    head = """# Steering
 
 - Pair FNR: the share of steered photos that no longer match *another*, untouched photo of the same person, with 95 %
   intervals (Wilson).
@@ -262,26 +309,29 @@ def write(found, variants, sizes, seconds):
 - A photo and its steered version share one alignment.
 - Recognisers that are held out are external files, or left out with `--steer-by`.
 
-`tools/steering.py WORK --lfw LFW --pubfig PUB --recogniser A.onnx --recogniser B.onnx`; {machine()}
-"""]
+`tools/steering.py WORK --lfw LFW --pubfig PUB --recogniser A.onnx --recogniser B.onnx`; `--only` measures some sections
+anew, so each says where and when it was measured, and recognisers that are held out differ.
+"""
+    text = []
     text.append(section("The default", "Rows say: goal, recognisers steered by (all if not said), smallest quality.",
                         found, commands, ["medium"]))
     if "medium" in found:
         text.append(brightness(found["medium"]["rows"][0]))
     text.append(section("Other strengths", "`high` is 65, `low` 85.", found, commands, ["high", "low"]))
     text.append(chart(found))
-    text.append(section("Shape kept", "`--shape off`: only luma changes.", found, commands, ["curve", "flat"]))
+    text.append(section("Shape and colour", "`--shape off`: pixels stay. Chroma: an experiment, colours change too.", found, commands,
+                        list(CURVES)))
     text.append(section("One recogniser left out", "Steered by four, judged by the fifth too.", found, commands,
                         [key for key, *_ in LEFT_OUT]))
-    goals = [found[key]["rows"][0] for key in ("medium", "high", "low", "draw", "away") if key in found]
-    if goals:
-        lines = [[way(row), name(j), rate(attack(j, "none")), rate(j["gallery"]["pair_fnr"]),
-                  rate(j["gallery"]["rank_1"]), rate(j["gallery"]["clean_rank_1"])] for row in goals for j in judges(row)]
-        header = ["steered", "recogniser", "steered against untouched", "steered against steered", "rank 1 among steered",
-                  "rank 1 untouched"]
-        also = f", and `{commands['draw']}`" if "draw" in found else ""
-        text.append(f"## Linking steered photos\n\nBoth photos of each person are steered, each towards its own draw; the "
-                    f"same commands as above{also}.\n\n{table(header, lines)}\n")
+    strengths = [found[key]["rows"][0] for key in ("medium", "high", "low") if key in found]
+    if strengths:
+        text.append("## Linking steered photos\n\nBoth photos of each person are steered, each towards its own draw; the same "
+                    f"commands as above.\n\n{linking(strengths)}\n")
+    other = section("Other goals", "`draw` only approaches the drawn person, `away` only leaves the original.", found, commands,
+                    ["draw", "away"])
+    if other:
+        other += f"\nBoth photos steered:\n\n{linking([found[key]['rows'][0] for key in ('draw', 'away') if key in found])}\n"
+    text.append(other)
     attacked = [(data, found[key]["rows"][0]) for data, key in (("LFW", "attacks"), ("PubFig83", "pub")) if key in found]
     if attacked:
         kinds = [a["attack"] for a in attacked[0][1]["judges"][0]["attacks"]]
@@ -312,7 +362,7 @@ def write(found, variants, sizes, seconds):
                  for key, (median, most, count, peak) in seconds.items()]
         text.append("## Time\n\nSeconds per photo of LFW on one core, from decoding to the last check: "
                     f"`facedp protect ... --jobs 1`.\n\n{table(['strength', 'median', 'max', 'photos', 'peak memory (MB)'], lines)}\n")
-    (ROOT / "docs/measurements/steered.md").write_text("\n".join(part for part in text if part))
+    page(head, text, words)
 
 
 def fewer(more, people):
@@ -330,6 +380,7 @@ def main():
     parser.add_argument("--recogniser", action="append", default=[])
     parser.add_argument("--program", default=ROOT / "target/release/facedp")
     parser.add_argument("--small", help="program built with MIN_WIDTH = 12, for the table of small faces")
+    parser.add_argument("--machine", help="words for the machine")
     parser.add_argument("--people", type=int, help="measure fewer people than the tables are made of, to save time")
     parser.add_argument("--only", help="names of runs, separated by commas; also 'variants' (the ablation), 'sizes', 'seconds'")
     options = parser.parse_args()
@@ -344,7 +395,7 @@ def main():
         for n, (label, more) in enumerate(VARIANTS):
             variants.append((label, bench.run(f"variant-{n}", "lfw", [*TUNING, *more])["rows"][0]))
     sizes = bench.sizes() if "sizes" in wanted and options.small else []
-    write(found, variants, sizes, bench.seconds() if "seconds" in wanted else {})
+    write(found, variants, sizes, bench.seconds() if "seconds" in wanted else {}, options.machine or machine())
 
 
 if __name__ == "__main__":

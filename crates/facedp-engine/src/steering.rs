@@ -80,6 +80,14 @@ pub struct Tuning {
     /// Largest difference between the displacements of neighbouring control points, as a share of their
     /// distance. It bounds the local stretch along each axis; at the outline of the face, a smaller one does.
     pub stretch: f64,
+    /// Largest change of each chroma, as a share of that of luma (of mean squares). 0 leaves colours as they
+    /// are, and is not stored: receipts and keys are older than this number.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub chroma: f64,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 impl Default for Tuning {
@@ -98,13 +106,14 @@ impl Default for Tuning {
             views: 1.5,
             displacement: 0.025,
             stretch: 0.4,
+            chroma: 0.0,
         }
     }
 }
 
 impl Tuning {
     /// Each number with its valid range.
-    fn ranges(&self) -> [(&'static str, f64, [f64; 2]); 13] {
+    fn ranges(&self) -> [(&'static str, f64, [f64; 2]); 14] {
         [
             ("steps", self.steps as f64, [1.0, 10_000.0]),
             ("stride", self.stride, [0.001, 2.0]),
@@ -119,6 +128,7 @@ impl Tuning {
             ("views", f64::from(self.views), [0.0, 5.0]),
             ("displacement", self.displacement, [0.0, 0.1]),
             ("stretch", self.stretch, [0.01, 0.9]),
+            ("chroma", self.chroma, [0.0, 10.0]),
         ]
     }
 }
@@ -144,14 +154,16 @@ impl Steering {
             views,
             displacement,
             stretch,
+            chroma,
         } = tuning;
         let by = recognisers.join(",");
+        let colour = if is_zero(chroma) { String::new() } else { format!(", chroma {chroma:?}") };
         format!(
             "steered 3: {goal}, quality {min_quality:?}, shape {shape}, margin {margin:?}, epsilon {:?}, \
              by [{by}], {steps} steps, stride {stride:?}, momentum {momentum:?}, smooth {smooth:?}, \
              contrast {contrast:?}, coarse {coarse:?}, pull {pull:?}, balance {balance:?}, start \
              {start:?}, jitter {jitter:?}, views {views:?}, displacement {displacement:?}, stretch \
-             {stretch:?}",
+             {stretch:?}{colour}",
             epsilon.get()
         )
     }

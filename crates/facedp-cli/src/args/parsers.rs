@@ -98,6 +98,7 @@ fn number(text: &str) -> Result<f64, String> {
 /// A name and a number.
 pub fn assignment(text: &str) -> Result<(String, f64), String> {
     let parts = text.split_once('=').and_then(|(name, value)| Some((name, value.parse().ok()?)));
-    let (name, value): (&str, f64) = parts.ok_or("a name and a number, as in smooth=1")?;
+    let parts = parts.filter(|(_, value): &(&str, f64)| value.is_finite());
+    let (name, value) = parts.ok_or("a name and a number, as in smooth=1")?;
     Ok((name.to_owned(), value))
 }

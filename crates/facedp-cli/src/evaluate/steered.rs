@@ -45,6 +45,8 @@ impl Steered {
     /// The default numbers, but for those that were given.
     fn tuning(&self) -> Result<Tuning, Failure> {
         let mut numbers = serde_json::to_value(Tuning::default()).context("JSON")?;
+        // Left out of what is stored while it is 0.
+        numbers["chroma"] = 0.0.into();
         for (name, value) in &self.tune {
             let known = numbers.as_object_mut().and_then(|numbers| numbers.get_mut(name));
             let Some(number) = known else {

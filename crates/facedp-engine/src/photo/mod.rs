@@ -248,6 +248,22 @@ impl Photo {
         })
     }
 
+    /// Adds changes of red, green and blue in grey levels to row `y` of a coloured photo, starting at column
+    /// `x`. Returns whether any sample changed.
+    pub(crate) fn add_colours(&mut self, x: usize, y: usize, change: &[Vec<f32>; 3]) -> bool {
+        let span = self.span(y, x..x + change[0].len());
+        let channels = self.channels;
+        let mut changed = false;
+        with_samples!(&mut self.samples, samples => {
+            for (at, pixel) in samples[span].chunks_exact_mut(channels).enumerate() {
+                for (sample, change) in pixel.iter_mut().zip(change) {
+                    changed |= move_pixels::<_, 1, 1>(std::slice::from_mut(sample), &change[at..=at]);
+                }
+            }
+        });
+        changed
+    }
+
     /// Drops EXIF and XMP, so that they cannot be written.
     pub(crate) fn drop_metadata(&mut self) {
         self.container.drop_metadata();

@@ -162,6 +162,14 @@ impl Canvas {
         })
     }
 
+    /// Colours with a change of each added, clamped to 0..=255.
+    pub(super) fn tinted(&self, colours: &Colours, change: &Colours) -> Colours {
+        std::array::from_fn(|c| {
+            let value = |(v, change): (&f32, &f32)| (v + change).clamp(0.0, 255.0);
+            colours[c].iter().zip(&change[c]).map(value).collect()
+        })
+    }
+
     /// Colours as a picture, rounded as in a file.
     pub(super) fn picture(&self, colours: &Colours) -> Result<Picture> {
         let [red, green, blue] = colours;

@@ -4,6 +4,8 @@ use facedp::{Epsilon, Plane};
 use facedp_nets::{Landmarks, Picture, Recogniser, Workspace};
 use rand_core::CryptoRng;
 
+use super::canvas::Colours;
+use super::chroma::Chroma;
 use super::luma::Luma;
 use super::scene::Scene;
 use super::view::View;
@@ -33,6 +35,8 @@ const PULL_RANGE: [f32; 2] = [0.3, 2.0];
 pub(super) struct SteeredFace {
     /// The change of luma, in pixels of the chip.
     pub(super) luma: Plane,
+    /// The change of red, green and blue, luma included; none if luma alone changes.
+    pub(super) colours: Option<[Plane; 3]>,
     /// The displacement of the chip's pixels, horizontal and vertical; none if they stay.
     pub(super) field: Option<[Plane; 2]>,
     pub(super) shape: Option<Displacement>,
@@ -83,7 +87,7 @@ impl Descent<'_> {
         let Self { recognisers, prior, steering } = self;
         let scene = Scene::new(site, recognisers)?;
         let mut targets = targets(site, recognisers, prior, steering.epsilon, random);
-        let mut optimiser = Optimiser::new(&scene, steering)?;
+        let mut optimiser = Optimiser::new(&scene, steering, site.photo.has_colour())?;
         let (mut reached, mut steps) = (false, 0);
         while steps < steering.tuning.steps && !reached {
             proceed()?;
@@ -94,8 +98,10 @@ impl Descent<'_> {
                 reached = optimiser.reaches_margin(&targets, work)?;
             }
         }
+        let luma = optimiser.luma.plane();
         Ok(SteeredFace {
-            luma: optimiser.luma.plane(),
+            colours: optimiser.chroma.map(|chroma| chroma.colours(&luma)),
+            luma,
             shape: optimiser.warp.as_ref().map(Warp::extent),
             field: optimiser.warp.map(Warp::into_field),
             steps,
@@ -124,15 +130,20 @@ struct Optimiser<'a> {
     scene: &'a Scene,
     steering: &'a Steering,
     luma: Luma,
+    /// For experiments.
+    chroma: Option<Chroma>,
     warp: Option<Warp>,
 }
 
 impl<'a> Optimiser<'a> {
-    fn new(scene: &'a Scene, steering: &'a Steering) -> Result<Self> {
-        let luma = Luma::new(scene, steering.min_quality, &steering.tuning)?;
+    fn new(scene: &'a Scene, steering: &'a Steering, coloured: bool) -> Result<Self> {
+        let (min_quality, tuning) = (steering.min_quality, &steering.tuning);
+        let luma = Luma::new(scene, min_quality, tuning)?;
+        let chroma = || Chroma::new(scene, min_quality, tuning);
+        let chroma = (coloured && tuning.chroma > 0.0).then(chroma).transpose()?;
         let warp = || Warp::new(scene.canvas.side(), scene.landmarks());
         let warp = steering.shape.then(warp).transpose()?;
-        Ok(Self { scene, steering, luma, warp })
+        Ok(Self { scene, steering, luma, chroma, warp })
     }
 
     /// Takes one step along the gradient of a recogniser.
@@ -158,7 +169,7 @@ impl<'a> Optimiser<'a> {
         let canvas = &scene.canvas;
         let displaced = self.warp.as_ref().map(|warp| canvas.displaced(warp.field()));
         let base = displaced.as_ref().map_or(canvas.colours(), |displaced| &displaced.colours);
-        let colours = canvas.lit(base, self.luma.lifted());
+        let colours = self.changed(base);
 
         let r = draw(targets, tuning.balance, random);
         let Target { recogniser, original, drawn, ratio } = &mut targets[r];
@@ -184,7 +195,22 @@ impl<'a> Optimiser<'a> {
         let [red, green, blue] = &gradient;
         let luma: Vec<f32> = red.iter().zip(green).zip(blue).map(|((r, g), b)| r + g + b).collect();
         self.luma.advance(&canvas.lowered(&luma), canvas, tuning, share, allowed);
+        if let Some(chroma) = &mut self.chroma {
+            chroma.advance(&gradient, canvas, tuning, share, allowed);
+        }
         Ok(())
+    }
+
+    /// The canvas with all changes but the displacement, which `base` has.
+    fn changed(&self, base: &Colours) -> Colours {
+        let canvas = &self.scene.canvas;
+        match &self.chroma {
+            None => canvas.lit(base, self.luma.lifted()),
+            Some(chroma) => {
+                let colours = chroma.colours(&self.luma.plane());
+                canvas.tinted(base, &colours.map(|plane| canvas.lifted(&plane)))
+            }
+        }
     }
 
     /// Compares the luma that changed with the displaced original as people see it, and takes back what costs
@@ -193,6 +219,10 @@ impl<'a> Optimiser<'a> {
         let screen = &self.scene.screen;
         let moved = self.warp.as_ref().map(|warp| screen.moved(warp.field()));
         let base = moved.as_ref().unwrap_or(screen.colours());
+        if let Some(chroma) = &mut self.chroma {
+            chroma.retreat(&mut self.luma, base, wanted, self.scene);
+            return;
+        }
         let changed = screen.lit(base, &screen.lifted(&self.luma.plane()));
         let cost = cost(base, &changed, screen.size().0);
         self.luma.retreat(&cost, wanted, self.scene);
@@ -203,7 +233,7 @@ impl<'a> Optimiser<'a> {
         let canvas = &self.scene.canvas;
         let moved = self.warp.as_ref().map(|warp| canvas.moved(warp.field()));
         let base = moved.as_ref().unwrap_or(canvas.colours());
-        let plain = canvas.picture(&canvas.lit(base, self.luma.lifted()))?;
+        let plain = canvas.picture(&self.changed(base))?;
         let (compressed, halved) = (after_jpeg(&plain, 75)?, plain.halved());
         for (r, target) in targets.iter().enumerate() {
             let placement = self.scene.placement(r);

@@ -41,14 +41,24 @@ pub(super) fn finish(
         Some(field) => lift::displace(field, &face.patch, photo),
         None => false,
     };
-    let lift = Lift::new(&steered.luma, &face.patch, photo);
-    let trial = Trial::new(photo, face, &lift, encoding)?;
+    let planes: &[Plane] = match &steered.colours {
+        Some(colours) => colours,
+        None => std::slice::from_ref(&steered.luma),
+    };
+    let trial = Trial::new(photo, face, planes, encoding)?;
     let reserve = if photo.is_lossless(encoding) { 0.0 } else { LOSSY_RESERVE };
     let amount = amount(min_quality + reserve, |amount| trial.score(amount))?;
     let original = trial.original;
     let mut luma: Plane = steered.luma.clone();
     luma.data_mut().iter_mut().for_each(|v| *v *= amount);
-    changed |= lift::apply(&[Lift::new(&luma, &face.patch, photo)], photo);
+    changed |= match &steered.colours {
+        Some(colours) => {
+            let region = face.patch.region(photo);
+            let change = colours.each_ref().map(|c| Lift::new(c, &face.patch, photo).over(region));
+            add(&change, amount, region, photo)
+        }
+        None => lift::apply(&[Lift::new(&luma, &face.patch, photo)], photo),
+    };
     let mse = luma.energy() / luma.data().len() as f64;
     Ok(Finished { original, mse, changed })
 }
@@ -80,30 +90,49 @@ struct Trial<'a> {
     /// The square, extended to the block grid of JPEG.
     region: Region,
     original: Original,
-    /// The change of luma in each pixel of the region.
-    luma: Vec<f32>,
+    /// The change of luma in each pixel of the region, or those of red, green and blue.
+    changes: Vec<Vec<f32>>,
 }
 
 impl<'a> Trial<'a> {
-    fn new(photo: &'a Photo, face: &Face, lift: &Lift, encoding: &'a Encoding) -> Result<Self> {
+    fn new(
+        photo: &'a Photo,
+        face: &Face,
+        planes: &[Plane],
+        encoding: &'a Encoding,
+    ) -> Result<Self> {
         let square = face.square(photo);
         let region = square.on_grid(16, photo.whole());
         let original = original(photo, face, encoding)?;
-        let luma = lift.over(region);
-        Ok(Self { photo, encoding, square, region, original, luma })
+        let lifted = |plane: &Plane| Lift::new(plane, &face.patch, photo).over(region);
+        let changes = planes.iter().map(lifted).collect();
+        Ok(Self { photo, encoding, square, region, original, changes })
     }
 
-    /// The score as written, with a multiple of the change of luma.
+    /// The score as written, with a multiple of the change.
     fn score(&self, amount: f64) -> Result<f64> {
         let mut part = self.photo.crop(self.region);
-        let mut line = vec![0.0; self.region.width];
-        for (y, luma) in self.luma.chunks_exact(self.region.width).enumerate() {
-            line.iter_mut().zip(luma).for_each(|(to, v)| *to = amount as f32 * v);
-            part.add_row(0, y, &line);
-        }
+        add(&self.changes, amount, part.whole(), &mut part);
         let changed = as_written(part, self.region, self.square, self.encoding)?;
         self.original.score(&changed)
     }
+}
+
+/// Adds a multiple of a change of luma, or of changes of red, green and blue, to a region of a photo.
+fn add(changes: &[Vec<f32>], amount: f64, region: Region, photo: &mut Photo) -> bool {
+    let mut changed = false;
+    for y in 0..region.height {
+        let row = |change: &Vec<f32>| -> Vec<f32> {
+            let values = &change[y * region.width..][..region.width];
+            values.iter().map(|v| amount as f32 * v).collect()
+        };
+        let (x, y) = (region.x, region.y + y);
+        changed |= match changes {
+            [red, green, blue] => photo.add_colours(x, y, &[red, green, blue].map(row)),
+            _ => changes.iter().map(row).fold(false, |any, row| photo.add_row(x, y, &row) | any),
+        };
+    }
+    changed
 }
 
 /// The largest multiple of a change whose score is at least the floor, approximately.

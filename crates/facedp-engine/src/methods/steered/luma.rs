@@ -114,19 +114,13 @@ impl Luma {
     /// Takes back the part of the change that eyes see best, if it costs more than the score `wanted` allows:
     /// a step along the gradient of the loss. Corrects the largest change, too.
     pub(super) fn retreat(&mut self, cost: &Cost, wanted: f64, scene: &Scene) {
-        let ratio = (100.0 - wanted) / (100.0 - score_at(cost.loss)).max(0.5);
-        self.max_mse = (self.max_mse * ratio.clamp(0.4, 2.5).powf(1.5)).max(ROUNDING_MSE);
-        let excess = (cost.loss - RETREAT_TO * loss_at(wanted)).min(MAX_RETREAT * cost.loss);
-        let direction = self.texture.masked(&scene.screen.lowered(&cost.gradient));
-        let moved = scene.screen.lifted(&direction);
-        let slope: f64 = moved.iter().zip(&cost.gradient).map(|(m, g)| f64::from(m * g)).sum();
-        if excess <= 0.0 || slope <= 0.0 {
-            return;
-        }
-        let mut plane = self.plane();
-        let values = plane.data_mut().iter_mut().zip(direction.data());
-        values.for_each(|(v, d)| *v -= excess / slope * d);
-        self.set(plane, &scene.canvas);
+        retreat(&mut [(self, &cost.gradient)], cost.loss, wanted, scene);
+    }
+
+    /// Allows a share of the largest mean squared change.
+    pub(super) fn limited(mut self, share: f64) -> Self {
+        self.max_mse *= share;
+        self
     }
 
     /// Sets the change, in pixels of the chip.
@@ -134,6 +128,29 @@ impl Luma {
         self.lifted = canvas.lifted(&plane);
         self.coefficients.copy_from_slice(plane.data());
         self.haar.forward(&mut self.coefficients);
+    }
+}
+
+/// Takes back what eyes see best of changes that are seen together. Each has the gradient of their loss by it.
+pub(super) fn retreat(changes: &mut [(&mut Luma, &[f32])], loss: f64, wanted: f64, scene: &Scene) {
+    let ratio = (100.0 - wanted) / (100.0 - score_at(loss)).max(0.5);
+    let excess = (loss - RETREAT_TO * loss_at(wanted)).min(MAX_RETREAT * loss);
+    let (mut directions, mut slope) = (Vec::new(), 0.0);
+    for (change, gradient) in changes.iter_mut() {
+        change.max_mse = (change.max_mse * ratio.clamp(0.4, 2.5).powf(1.5)).max(ROUNDING_MSE);
+        let direction = change.texture.masked(&scene.screen.lowered(gradient));
+        let moved = scene.screen.lifted(&direction);
+        slope += moved.iter().zip(*gradient).map(|(m, g)| f64::from(m * g)).sum::<f64>();
+        directions.push(direction);
+    }
+    if excess <= 0.0 || slope <= 0.0 {
+        return;
+    }
+    for ((change, _), direction) in changes.iter_mut().zip(directions) {
+        let mut plane = change.plane();
+        let values = plane.data_mut().iter_mut().zip(direction.data());
+        values.for_each(|(v, d)| *v -= excess / slope * d);
+        change.set(plane, &scene.canvas);
     }
 }
 

@@ -9,6 +9,7 @@
 //! afterwards.
 
 mod canvas;
+mod chroma;
 mod descent;
 mod finish;
 mod luma;

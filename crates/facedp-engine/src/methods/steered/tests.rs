@@ -132,23 +132,28 @@ fn shape_adds_to_luma() {
     assert!(moved > 1.1 * flat, "{moved} {flat}");
 }
 
-/// Hue and saturation stay: all colours of a pixel change by the same number of grey levels.
+/// Hue and saturation stay: all colours of a pixel change by the same number of grey levels. With chroma they
+/// do not, and the floor holds all the same.
 #[test]
-fn colours_are_kept() {
+fn colours_are_kept_unless_chroma_may_change() {
     let case = Case::new();
-    let mut steering = default_steering();
-    (steering.shape, steering.tuning.steps) = (false, 8);
-    let (_, _, changed) = case.steer(&steering, "colour");
-    let region = case.patch.region(&case.photo);
-    let [before, after] = [&case.photo, &changed].map(|photo| photo.picture(region).unwrap());
-    let changes = |at: usize| {
-        let [b, a] = [&before, &after].map(|p| [0, 1, 2].map(|c| i32::from(p.rgb()[at + c])));
-        let free = a.iter().all(|v| (1..255).contains(v));
-        free.then(|| [0, 1, 2].map(|c| a[c] - b[c]))
-    };
-    let changes: Vec<_> = (0..before.rgb().len()).step_by(3).filter_map(changes).collect();
-    assert!(changes.iter().any(|change| change[0] != 0));
-    assert!(changes.iter().all(|[r, g, b]| r == g && g == b));
+    for chroma in [0.0, 0.5] {
+        let mut steering = default_steering();
+        (steering.shape, steering.tuning.steps, steering.tuning.chroma) = (false, 8, chroma);
+        let (_, finished, changed) = case.steer(&steering, "colour");
+        let region = case.patch.region(&case.photo);
+        let [before, after] = [&case.photo, &changed].map(|photo| photo.picture(region).unwrap());
+        let changes = |at: usize| {
+            let [b, a] = [&before, &after].map(|p| [0, 1, 2].map(|c| i32::from(p.rgb()[at + c])));
+            let free = a.iter().all(|v| (1..255).contains(v));
+            free.then(|| [0, 1, 2].map(|c| a[c] - b[c]))
+        };
+        let changes: Vec<_> = (0..before.rgb().len()).step_by(3).filter_map(changes).collect();
+        assert!(changes.iter().any(|change| change[0] != 0));
+        assert_eq!(changes.iter().all(|[r, g, b]| r == g && g == b), chroma == 0.0);
+        let score = case.score(&finished, &changed);
+        assert!((75.0..76.0).contains(&score), "{chroma}: {score}");
+    }
 }
 
 #[test]
@@ -173,4 +178,7 @@ fn steering_keeps_its_fingerprint() {
          momentum 0.7, smooth 0.4, contrast 1.2, coarse 0.2, pull 1.6, balance 3.0, start 0.5, jitter 0.07, \
          views 1.5, displacement 0.025, stretch 0.4"
     );
+    let mut coloured = default_steering();
+    coloured.tuning.chroma = 0.5;
+    assert!(coloured.fingerprint().ends_with("stretch 0.4, chroma 0.5"));
 }

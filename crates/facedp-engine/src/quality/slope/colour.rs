@@ -126,12 +126,18 @@ impl Linear {
         larger
     }
 
-    /// From a gradient by linear colours to one by luma: by the same change of all colours.
+    /// From a gradient by linear colours to one by a change that adds these shares of it to the colours.
     #[inline(always)]
-    pub(super) fn by_luma(&self, colours: &[Vec<f32>; 3], factor: f32) -> Vec<f32> {
+    pub(super) fn by_change(
+        &self,
+        shares: [f32; 3],
+        colours: &[Vec<f32>; 3],
+        factor: f32,
+    ) -> Vec<f32> {
         let table = &*LINEAR_SLOPE;
         let mut sum = vec![0.0; self.planes[0].len()];
-        for (gradient, colour) in self.planes.iter().zip(colours) {
+        for ((gradient, colour), share) in self.planes.iter().zip(colours).zip(shares) {
+            let factor = share * factor;
             for ((sum, g), v) in sum.iter_mut().zip(gradient).zip(colour) {
                 *sum += factor * g * table.at(*v);
             }

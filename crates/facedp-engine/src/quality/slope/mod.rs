@@ -48,7 +48,7 @@ const TERMS: [Term; 11] = [
 pub(crate) struct Cost {
     /// Grows with the visible difference; [`loss_at`] maps scores to it.
     pub(crate) loss: f64,
-    /// The derivative of the loss by the luma of each pixel of the changed picture.
+    /// The derivative of the loss by the change of each pixel of the changed picture.
     pub(crate) gradient: Vec<f32>,
 }
 
@@ -66,12 +66,23 @@ const EXPONENT: f64 = 0.627_633_646_783_138_7;
 
 /// Compares two pictures: red, green and blue planes of `width` columns, 0 to 255.
 pub(crate) fn cost(original: &[Vec<f32>; 3], changed: &[Vec<f32>; 3], width: usize) -> Cost {
-    Arch::new().dispatch(Comparison { original, changed, width })
+    cost_along([1.0; 3], original, changed, width)
+}
+
+/// The same, with the derivative by a change that adds these shares of it to red, green and blue.
+pub(crate) fn cost_along(
+    shares: [f32; 3],
+    original: &[Vec<f32>; 3],
+    changed: &[Vec<f32>; 3],
+    width: usize,
+) -> Cost {
+    Arch::new().dispatch(Comparison { shares, original, changed, width })
 }
 
 /// Work that is compiled for the vector instructions of the machine it runs on: `pulp` calls it from functions
 /// that are, and everything in it is inlined there. A closure would not be.
 struct Comparison<'a> {
+    shares: [f32; 3],
     original: &'a [Vec<f32>; 3],
     changed: &'a [Vec<f32>; 3],
     width: usize,
@@ -82,12 +93,12 @@ impl NullaryFnOnce for Comparison<'_> {
 
     #[inline(always)]
     fn call(self) -> Cost {
-        compare(self.original, self.changed, self.width)
+        compare(self)
     }
 }
 
 #[inline(always)]
-fn compare(original: &[Vec<f32>; 3], changed: &[Vec<f32>; 3], width: usize) -> Cost {
+fn compare(Comparison { shares, original, changed, width }: Comparison<'_>) -> Cost {
     let height = original[0].len() / width;
     let mut sizes =
         vec![[Linear::new(original, width, height), Linear::new(changed, width, height)]];
@@ -118,7 +129,8 @@ fn compare(original: &[Vec<f32>; 3], changed: &[Vec<f32>; 3], width: usize) -> C
         gradient = Some(at_size);
     }
     let (loss, slope) = curve(f64::from(sum));
-    let gradient = gradient.map_or_else(Vec::new, |all| all.by_luma(changed, slope as f32));
+    let gradient =
+        gradient.map_or_else(Vec::new, |all| all.by_change(shares, changed, slope as f32));
     Cost { loss, gradient }
 }
 
@@ -260,9 +272,13 @@ mod tests {
     #[test]
     fn the_gradient_is_that_of_the_loss() {
         let original = portrait();
-        let changed = lit(&original, pattern(3.0));
-        let Cost { gradient, .. } = cost(&original, &changed, WIDTH);
-        for part in 0..4 {
+        // A change that adds these shares of itself to red, green and blue.
+        let tinted = |colours: &[Vec<f32>; 3], shares: [f32; 3], change: &dyn Fn(usize) -> f32| {
+            [0, 1, 2].map(|c| lit(colours, |n| shares[c] * change(n))[c].clone())
+        };
+        for (part, shares) in (0..4).flat_map(|part| [(part, [1.0; 3]), (part, [1.4, -0.7, 0.2])]) {
+            let changed = tinted(&original, shares, &pattern(3.0));
+            let Cost { gradient, .. } = cost_along(shares, &original, &changed, WIDTH);
             // The change itself and another one, each in a quarter of the picture.
             let direction = |n: usize| {
                 let (x, y) = (n % WIDTH, n / WIDTH);
@@ -271,8 +287,10 @@ mod tests {
                 if inside { pattern(1.0)(n) + wave } else { 0.0 }
             };
             let step = 0.1;
-            let [up, down] = [step, -step]
-                .map(|step| cost(&original, &lit(&changed, |n| step * direction(n)), WIDTH).loss);
+            let [up, down] = [step, -step].map(|step| {
+                let moved = tinted(&changed, shares, &|n| step * direction(n));
+                cost(&original, &moved, WIDTH).loss
+            });
             let expected = (up - down) / (2.0 * f64::from(step));
             let each = gradient.iter().enumerate().map(|(n, g)| f64::from(g * direction(n)));
             let found: f64 = each.sum();
