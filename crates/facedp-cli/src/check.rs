@@ -56,8 +56,9 @@ fn describe(report: &Checked) -> String {
         d.map_or(String::new(), |d| format!("{:.3}, {}", d.distance, words::matches(&d)))
     };
     for (number, face) in (1..).zip(&report.faces) {
+        let lost = if face.found_again { "" } else { "; the detector no longer finds it" };
         text += &format!(
-            "face {number:<3} quality {:.1} (SSIMULACRA2; pixels that moved count as damage)\n",
+            "face {number:<3} quality {:.1} (SSIMULACRA2; pixels that moved count as damage){lost}\n",
             face.ssimulacra2
         );
         for v in &face.recognisers {
@@ -71,6 +72,10 @@ fn describe(report: &Checked) -> String {
                 shown(&v.half_size),
             );
         }
+    }
+    for face in &report.other_faces {
+        let place = words::place(face);
+        text += &format!("the second picture has a face at {place} where the original has none\n");
     }
     let still = (0..first.recognisers.len()).map(|r| {
         let verdicts = report.faces.iter().map(|face| &face.recognisers[r]);

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use facedp_engine::annotate::annotated;
 use facedp_engine::files::{self, Existing, Readers};
-use facedp_engine::{DetectedFace, FaceDetector, Photo, Workspace};
+use facedp_engine::{DetectedFace, FaceDetector, Found, Photo, Workspace};
 use serde_json::json;
 
 use crate::args::{Inspect, Output};
@@ -23,9 +23,9 @@ pub fn run(args: &Inspect, output: &Output) -> Result<ExitCode, Failure> {
         return Err(anyhow!("{} {problem}", path.display()).into());
     }
     let detector = FaceDetector::new()?;
-    let faces = detector.find(&photo, args.min_score, &mut Workspace::default())?;
+    let found = detector.search(&photo, args.min_score, &mut Workspace::default())?;
     if let Some(path) = &args.annotate {
-        let picture = annotated(&photo, &faces)?;
+        let picture = annotated(&photo, &found)?;
         let existing = if args.force { Existing::Replace } else { Existing::Keep };
         files::write_whole(path, &picture, Readers::Default, existing)?;
     }
@@ -36,29 +36,36 @@ pub fn run(args: &Inspect, output: &Output) -> Result<ExitCode, Failure> {
             "height": photo.height(),
             "format": photo.format(),
             "metadata": photo.metadata(),
-            "faces": faces,
+            "faces": found.faces,
+            "doubts": found.doubts,
         }))?;
     } else if !output.quiet {
-        say(describe(&photo, &faces))?;
+        say(describe(&photo, &found))?;
     }
-    Ok(if faces.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if found.faces.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {
     fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
 }
 
-fn describe(photo: &Photo, faces: &[DetectedFace]) -> String {
-    let mut lines = vec![match faces.len() {
+fn describe(photo: &Photo, found: &Found) -> String {
+    let mut lines = vec![match found.faces.len() {
         0 => "no face found".to_owned(),
         n => words::count(n, "face"),
     }];
-    for (number, face) in (1..).zip(faces) {
+    let line = |number: usize, face: &DetectedFace| {
         let [x, y, width, height] = face.rect;
         let score = face.score.unwrap_or_default();
-        lines.push(format!(
-            "{number:>3}  at {x:.0},{y:.0}  {width:.0}x{height:.0} pixels  score {score:.2}"
-        ));
+        format!("{number:>3}  at {x:.0},{y:.0}  {width:.0}x{height:.0} pixels  score {score:.2}")
+    };
+    lines.extend((1..).zip(&found.faces).map(|(number, face)| line(number, face)));
+    if !found.doubts.is_empty() {
+        lines.push(match found.doubts.len() {
+            1 => "1 place may be a face; protect leaves it as it is".to_owned(),
+            n => format!("{n} places may be faces; protect leaves them as they are"),
+        });
+        lines.extend(found.doubts.iter().map(|doubt| line(doubt.number, &doubt.face)));
     }
     if !photo.metadata().is_empty() {
         lines.push(format!("metadata that protect leaves out: {}", photo.metadata().join(", ")));

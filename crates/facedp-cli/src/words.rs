@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use facedp_engine::Distance;
+use facedp_engine::{DetectedFace, Distance};
 
 use crate::failure::complain;
 
@@ -47,4 +47,12 @@ pub fn stop_on_signal(message: &'static str) -> Result<Arc<AtomicBool>> {
     };
     ctrlc::set_handler(handler).context("cannot catch Ctrl-C")?;
     Ok(stop)
+}
+
+/// Where a face is, as `--box` takes it.
+pub fn place(face: &DetectedFace) -> String {
+    let [x, y, width, height] = face.rect;
+    // A box must lie in the photo; what lies beyond it shows nothing.
+    let (left, top) = (x.max(0.0), y.max(0.0));
+    format!("{left:.0},{top:.0},{:.0},{:.0}", x + width - left, y + height - top)
 }

@@ -5,12 +5,13 @@ use facedp_nets::Picture;
 use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder};
 
-use crate::detect::DetectedFace;
+use crate::detect::Found;
 use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::photo::Photo;
 
 const FRAME_COLOUR: [u8; 3] = [0, 220, 80];
+const DOUBT_COLOUR: [u8; 3] = [255, 170, 0];
 const LANDMARK_COLOUR: [u8; 3] = [255, 40, 40];
 const DIGIT_COLOUR: [u8; 3] = [0, 40, 10];
 /// A 3x5 bitmap of each digit: rows from the top, leftmost dot in the highest bit.
@@ -27,18 +28,21 @@ const DIGITS: [u16; 10] = [
     0b111_101_111_001_111,
 ];
 
-/// The photo as a PNG file, with a numbered frame around every face and dots on its landmarks.
-pub fn annotated(photo: &Photo, faces: &[DetectedFace]) -> Result<Vec<u8>> {
+/// The photo as a PNG file, with a numbered frame around every face and dots on its landmarks. Frames of
+/// places that may be faces have another colour.
+pub fn annotated(photo: &Photo, found: &Found) -> Result<Vec<u8>> {
     let picture = photo.picture(photo.whole())?;
     let thickness = (picture.width().max(picture.height()) as f32 / 500.0).max(1.0).round();
     let mut canvas = Canvas { picture: &picture, rgb: picture.rgb().to_vec() };
-    for (number, face) in (1..).zip(faces) {
+    let faces = (1..).zip(&found.faces).map(|(number, face)| (number, face, FRAME_COLOUR));
+    let doubts = found.doubts.iter().map(|doubt| (doubt.number, &doubt.face, DOUBT_COLOUR));
+    for (number, face, colour) in faces.chain(doubts) {
         let [x, y, width, height] = face.rect;
-        canvas.draw_number(number, x, y, thickness);
-        canvas.fill(x, y, width, thickness, FRAME_COLOUR);
-        canvas.fill(x, y + height - thickness, width, thickness, FRAME_COLOUR);
-        canvas.fill(x, y, thickness, height, FRAME_COLOUR);
-        canvas.fill(x + width - thickness, y, thickness, height, FRAME_COLOUR);
+        canvas.draw_number(number, x, y, thickness, colour);
+        canvas.fill(x, y, width, thickness, colour);
+        canvas.fill(x, y + height - thickness, width, thickness, colour);
+        canvas.fill(x, y, thickness, height, colour);
+        canvas.fill(x + width - thickness, y, thickness, height, colour);
         for [x, y] in face.landmarks {
             canvas.fill(
                 x - thickness,
@@ -75,10 +79,10 @@ struct Canvas<'a> {
 
 impl Canvas<'_> {
     /// Draws a number on a filled rectangle whose top left corner is given.
-    fn draw_number(&mut self, number: usize, x: f32, y: f32, thickness: f32) {
+    fn draw_number(&mut self, number: usize, x: f32, y: f32, thickness: f32, colour: [u8; 3]) {
         let dot = 2.0 * thickness;
         let digits = number.to_string();
-        self.fill(x, y, dot * (4 * digits.len() + 1) as f32, 7.0 * dot, FRAME_COLOUR);
+        self.fill(x, y, dot * (4 * digits.len() + 1) as f32, 7.0 * dot, colour);
         for (position, digit) in digits.bytes().enumerate() {
             let dots = DIGITS[usize::from(digit - b'0')];
             for at in (0..15).filter(|at| dots >> (14 - at) & 1 == 1) {

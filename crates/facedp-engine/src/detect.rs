@@ -1,6 +1,6 @@
 //! Face detection, and the selection of faces.
 
-use facedp_nets::{Detector, Face, Landmarks, Rect, Similarity, Workspace};
+use facedp_nets::{Detections, Detector, Face, Landmarks, Rect, Similarity, Workspace};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -50,6 +50,33 @@ impl From<Face> for DetectedFace {
     }
 }
 
+/// What the detector found in a photo.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Found {
+    /// Highest score first.
+    pub faces: Vec<DetectedFace>,
+    /// Places that may be faces, numbered after the faces.
+    pub doubts: Vec<Doubt>,
+}
+
+/// A place that looks like a face but scored too little to be treated as one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Doubt {
+    /// Chooses it in [`Faces::Numbers`].
+    pub number: usize,
+    #[serde(flatten)]
+    pub face: DetectedFace,
+}
+
+/// What was chosen in a photo, and what was not.
+pub(crate) struct Chosen {
+    pub(crate) faces: Vec<DetectedFace>,
+    /// Faces that were found but not chosen.
+    pub(crate) left_out: Vec<DetectedFace>,
+    /// Doubts that were not chosen; none where single faces were.
+    pub(crate) doubts: Vec<Doubt>,
+}
+
 /// Which of the detected faces: `"all"`, `"largest"` or a list of numbers in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "FacesForm", into = "FacesForm")]
@@ -57,7 +84,7 @@ pub enum Faces {
     #[default]
     All,
     Largest,
-    /// Numbers as `facedp inspect` gives them; 1 has the highest score.
+    /// Numbers as `facedp inspect` gives them; 1 has the highest score. Doubts come after the faces.
     Numbers(Vec<usize>),
 }
 
@@ -95,21 +122,29 @@ impl From<Faces> for FacesForm {
 }
 
 impl Faces {
-    fn choose(&self, found: Vec<DetectedFace>) -> Result<Vec<DetectedFace>> {
+    fn choose(&self, found: &Found) -> Result<Vec<DetectedFace>> {
+        let faces = found.faces.iter();
         match self {
-            Faces::All => Ok(found),
+            Faces::All => Ok(found.faces.clone()),
             Faces::Largest => {
-                let largest = found.into_iter().max_by(|a, b| a.area().total_cmp(&b.area()));
-                Ok(largest.into_iter().collect())
+                let largest = faces.max_by(|a, b| a.area().total_cmp(&b.area()));
+                Ok(largest.copied().into_iter().collect())
             }
             Faces::Numbers(numbers) => {
+                let all: Vec<&DetectedFace> = faces.chain(found.doubtful()).collect();
                 let chosen = |number: &usize| {
-                    let face = number.checked_sub(1).and_then(|n| found.get(n));
-                    face.copied().ok_or(Error::FaceNumber { number: *number, found: found.len() })
+                    let face = number.checked_sub(1).and_then(|n| all.get(n).copied());
+                    face.copied().ok_or(Error::FaceNumber { number: *number, found: all.len() })
                 };
                 numbers.iter().map(chosen).collect()
             }
         }
+    }
+}
+
+impl Found {
+    fn doubtful(&self) -> impl Iterator<Item = &DetectedFace> {
+        self.doubts.iter().map(|doubt| &doubt.face)
     }
 }
 
@@ -157,11 +192,16 @@ impl FaceDetector {
         min_score: f32,
         work: &mut Workspace,
     ) -> Result<Vec<DetectedFace>> {
+        Ok(self.search(photo, min_score, work)?.faces)
+    }
+
+    /// All faces of a photo, and places that may be faces.
+    pub fn search(&self, photo: &Photo, min_score: f32, work: &mut Workspace) -> Result<Found> {
         let large = photo.width().max(photo.height()) > MAX_FULL_SIDE;
         let picture = if large { photo.half_picture()? } else { photo.picture(photo.whole())? };
-        let mut faces = self.network.detect(&picture, min_score, work);
+        let Detections { mut faces, mut doubts } = self.network.search(&picture, min_score, work);
         if large {
-            faces.iter_mut().for_each(|face| face.scale(2.0));
+            faces.iter_mut().chain(&mut doubts).for_each(|face| face.scale(2.0));
         }
         // False detections can lie outside the photo.
         let inside = |face: &Face| {
@@ -171,7 +211,19 @@ impl FaceDetector {
                 && x < photo.width() as f32
                 && y < photo.height() as f32
         };
-        Ok(faces.into_iter().filter(inside).map(DetectedFace::from).collect())
+        let in_photo = |faces: Vec<Face>| faces.into_iter().filter(inside).map(DetectedFace::from);
+        let faces: Vec<DetectedFace> = in_photo(faces).collect();
+        let doubts = (faces.len() + 1..).zip(in_photo(doubts));
+        // Cut off at the edges of the photo, so that the box can be given back.
+        let cut = |face: DetectedFace| {
+            let [x, y, width, height] = face.rect;
+            let end = |start: f32, length: f32, size: usize| (start + length).min(size as f32);
+            let (left, top) = (x.max(0.0), y.max(0.0));
+            let [right, bottom] = [end(x, width, photo.width()), end(y, height, photo.height())];
+            DetectedFace { rect: [left, top, right - left, bottom - top], ..face }
+        };
+        let doubts = doubts.map(|(number, face)| Doubt { number, face: cut(face) }).collect();
+        Ok(Found { faces, doubts })
     }
 
     /// The faces chosen among all detected ones, and one for each box.
@@ -182,19 +234,25 @@ impl FaceDetector {
         boxes: &[[f32; 4]],
         min_score: f32,
         work: &mut Workspace,
-    ) -> Result<Vec<DetectedFace>> {
-        let found = self.find(photo, min_score, work)?;
-        let mut chosen = faces.choose(found.clone())?;
+    ) -> Result<Chosen> {
+        let found = self.search(photo, min_score, work)?;
+        let mut chosen = faces.choose(&found)?;
         for given in boxes {
             let drawn = self.in_box(photo, *given, work)?;
             // A drawn box around a detected face selects that face, with the same noise.
-            let known = found.iter().find(|known| known.rect().overlaps(&drawn.rect()));
+            let known = found.faces.iter().find(|known| known.rect().overlaps(&drawn.rect()));
             let face = *known.unwrap_or(&drawn);
             if !chosen.iter().any(|other| other.rect().overlaps(&face.rect())) {
                 chosen.push(face);
             }
         }
-        Ok(chosen)
+        let is_chosen =
+            |face: &DetectedFace| chosen.iter().any(|other| other.rect().overlaps(&face.rect()));
+        let left_out = found.faces.iter().filter(|face| !is_chosen(face)).copied().collect();
+        // Whoever names single faces has seen the others.
+        let all = matches!(faces, Faces::All);
+        let doubts = found.doubts.iter().filter(|doubt| all && !is_chosen(&doubt.face));
+        Ok(Chosen { left_out, doubts: doubts.copied().collect(), faces: chosen })
     }
 
     /// The face in a box. Its landmarks are those that the detector finds around the box, or else those of

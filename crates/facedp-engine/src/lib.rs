@@ -40,10 +40,11 @@ mod recognise;
 mod request;
 mod resources;
 mod steering;
+mod verdict;
 
 pub use check::Checked;
 pub use control::Control;
-pub use detect::{DetectedFace, FaceDetector, Faces, MIN_SCORE};
+pub use detect::{DetectedFace, Doubt, FaceDetector, Faces, Found, MIN_SCORE};
 pub use engine::Engine;
 pub use error::Error;
 pub use facedp_nets::{Embed, Picture, Recogniser, Workspace};

@@ -3,7 +3,7 @@
 use facedp::metrics::Quality;
 use serde::Serialize;
 
-use crate::detect::DetectedFace;
+use crate::detect::{DetectedFace, Doubt};
 use crate::format::Format;
 use crate::ledger::Total;
 use crate::receipt::{Receipt, SteeringOutcome};
@@ -20,6 +20,12 @@ pub struct Protected {
     /// Faces that were found but not treated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<SkippedFace>,
+    /// Places that may be faces and were left as they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<Doubt>,
+    /// Faces found in the result that were neither treated nor left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub untreated: Vec<DetectedFace>,
     /// Whether no sample changed: nothing was added, or rounding removed it.
     pub unchanged: bool,
     /// Metadata that was left out.
@@ -64,6 +70,9 @@ pub struct FaceReport {
     /// original moved in the same way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ssimulacra2: Option<f64>,
+    /// Whether the detector finds the face in the result; none if it did not look.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found_again: Option<bool>,
     /// Empty if recognisers were not asked, or saw no face.
     pub recognisers: Vec<Verdict>,
     /// Verdicts on the original after JPEG and at half size: the effect of degradation alone.
@@ -81,6 +90,8 @@ pub struct Inspection {
     pub stripped: Vec<String>,
     /// Faces that would be treated; null for a face crop.
     pub faces: Vec<Option<DetectedFace>>,
+    /// Places that may be faces and would be left as they are.
+    pub doubts: Vec<Doubt>,
 }
 
 /// The verdicts of recognisers on a photo and its result.

@@ -1,6 +1,6 @@
 //! Recognisers: embeddings of the original, and whether the result still matches.
 
-use facedp_nets::{Picture, Recogniser, Similarity, Workspace};
+use facedp_nets::{Landmarks, Picture, Recogniser, Similarity, Workspace};
 use serde::{Deserialize, Serialize};
 
 use crate::detect::DetectedFace;
@@ -20,11 +20,16 @@ compile_error!("a recogniser is needed, such as --features dlib");
 /// A set of recognisers. Each thread uses its own [`Workspace`].
 pub struct Recognisers(Vec<Recogniser>);
 
-/// A face as the recognisers saw it in the original.
-pub struct Reference {
+/// How recognisers see a face of a photo.
+pub(crate) struct Alignment {
     region: Region,
     /// From the region to each recogniser's chip.
     placements: Vec<Similarity>,
+}
+
+/// A face as the recognisers saw it in the original.
+pub struct Reference {
+    alignment: Alignment,
     embeddings: Vec<Vec<f32>>,
 }
 
@@ -32,6 +37,10 @@ impl Reference {
     /// One embedding per recogniser.
     pub fn embeddings(&self) -> &[Vec<f32>] {
         &self.embeddings
+    }
+
+    pub(crate) fn alignment(&self) -> &Alignment {
+        &self.alignment
     }
 }
 
@@ -133,22 +142,27 @@ impl Recognisers {
         face: &DetectedFace,
         work: &mut Workspace,
     ) -> Result<Reference> {
-        let placements = self.0.iter().map(|r| r.placement(&face.landmarks));
+        let alignment = self.alignment(photo, &face.landmarks)?;
+        let picture = photo.picture(alignment.region)?;
+        let embeddings = embed(&self.0, &alignment.placements, &picture, work)?;
+        Ok(Reference { alignment, embeddings })
+    }
+
+    pub(crate) fn alignment(&self, photo: &Photo, landmarks: &Landmarks) -> Result<Alignment> {
+        let placements = self.0.iter().map(|r| r.placement(landmarks));
         let placements = placements.collect::<Result<Vec<_>, _>>()?;
-        // Aligned to JPEG's block grid, so that trials have the same blocks as the whole photo.
+        // On JPEG's block grid, so that trials have the same blocks as the whole photo.
         let each = placements.iter().zip(&self.0);
         let regions = each.map(|(placement, r)| bounds(placement, r.side(), photo, 16));
         let region = regions.reduce(Region::union).unwrap_or(photo.whole());
         let corner = [region.x as f32, region.y as f32];
-        let placements: Vec<_> = placements.iter().map(|p| p.for_crop(corner)).collect();
-        let picture = photo.picture(region)?;
-        let embeddings = embed(&self.0, &placements, &picture, work)?;
-        Ok(Reference { region, placements, embeddings })
+        let placements = placements.iter().map(|p| p.for_crop(corner)).collect();
+        Ok(Alignment { region, placements })
     }
 
     /// The region of a photo that recognisers see.
     pub fn view(&self, reference: &Reference, photo: &Photo) -> Result<Picture> {
-        photo.picture(reference.region)
+        photo.picture(reference.alignment.region)
     }
 
     /// One embedding per recogniser of the face in a [`Self::view`], aligned like the original.
@@ -158,24 +172,24 @@ impl Recognisers {
         view: &Picture,
         work: &mut Workspace,
     ) -> Result<Vec<Vec<f32>>> {
-        embed(&self.0, &reference.placements, view, work)
+        embed(&self.0, &reference.alignment.placements, view, work)
     }
 
-    /// Whether recognisers still match a face in the changed photo. Both are aligned by the landmarks of the
-    /// original: jitter of landmarks must not count as protection.
+    /// Whether recognisers still match a face in the changed photo, seen in the given alignment.
     pub(crate) fn judge(
         &self,
         reference: &Reference,
         changed: &Photo,
+        alignment: &Alignment,
         trial: Trial,
         work: &mut Workspace,
     ) -> Result<Vec<Verdict>> {
-        let picture = changed.picture(reference.region)?;
+        let picture = changed.picture(alignment.region)?;
         let degraded = match trial {
             Trial::Plain => None,
             Trial::Degraded => Some((after_jpeg(&picture, 75)?, picture.halved())),
         };
-        let each = self.0.iter().zip(&reference.placements).zip(&reference.embeddings);
+        let each = self.0.iter().zip(&alignment.placements).zip(&reference.embeddings);
         let verdict = |((recogniser, placement), own): ((&Recogniser, &Similarity), &Vec<f32>)| {
             let mut compare = |picture: &Picture, placement: &Similarity| -> Result<Distance> {
                 let chip = picture.chip(placement, recogniser.side());

@@ -20,7 +20,7 @@ mod similarity;
 mod weights;
 
 #[cfg(feature = "yunet")]
-pub use detector::{Detector, Face, Rect};
+pub use detector::{Detections, Detector, Face, Rect};
 pub use engine::Workspace;
 pub use error::{Error, Result};
 pub use picture::{Chip, Picture};

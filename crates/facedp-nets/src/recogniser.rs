@@ -6,8 +6,8 @@ use crate::picture::Chip;
 use crate::rule::{Metric, Rule};
 use crate::similarity::{Point, Similarity};
 
-/// The five landmarks of a face: eyes, nose, corners of the mouth. Of each pair, the left one in the
-/// picture comes first.
+/// The five landmarks of a face: eyes, nose, corners of the mouth. Of each pair, the left one comes first
+/// if the face is turned upright.
 pub type Landmarks = [Point; 5];
 
 /// A network that turns aligned faces into embeddings, with its [`Rule`].

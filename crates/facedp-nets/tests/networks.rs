@@ -102,8 +102,8 @@ fn overlap(a: &Rect, [x, y, width, height]: [f32; 4]) -> f32 {
     across * down / (a.width * a.height + width * height - across * down)
 }
 
-/// The pictures are at most 320 pixels wide and high, so the detector searches one size only, as OpenCV
-/// does.
+/// One run of the network is what OpenCV does. The whole search finds the same faces; its landmarks are means of
+/// several looks. Those of one run jitter: for 5 % of faces by more than 16 % of the distance of the eyes.
 #[test]
 fn detections_are_those_of_opencv() {
     let detector = Detector::new().unwrap();
@@ -111,9 +111,18 @@ fn detections_are_those_of_opencv() {
     let Detections { cases } = serde_json::from_str(&golden("yunet.json")).unwrap();
     assert_eq!(cases.iter().map(|case| case.faces.len()).collect::<Vec<_>>(), [1, 1, 2]);
     for case in &cases {
-        let found = detector.detect(&picture(&case.picture), 0.7, &mut work);
+        let found = detector.detect_once(&picture(&case.picture), 0.7, &mut work);
+        let searched = detector.detect(&picture(&case.picture), 0.7, &mut work);
         assert_eq!(found.len(), case.faces.len(), "{}", case.picture);
+        assert_eq!(searched.len(), case.faces.len(), "{}", case.picture);
         for expected in &case.faces {
+            let same = |face: &&Face| overlap(&face.rect, expected.rect) >= 0.8;
+            let face = searched.iter().find(same).expect("not found by the whole search");
+            let apart = |a: [f32; 2], b: [f32; 2]| (a[0] - b[0]).hypot(a[1] - b[1]);
+            let eyes = apart(expected.landmarks[0], expected.landmarks[1]);
+            for (a, b) in face.landmarks.iter().zip(&expected.landmarks) {
+                assert!(apart(*a, *b) < 0.16 * eyes, "{}: {a:?}, not {b:?}", case.picture);
+            }
             let same = |face: &&Face| overlap(&face.rect, expected.rect) >= 0.95;
             let face = found.iter().find(same).expect("no such face");
             let apart = face.landmarks.iter().zip(&expected.landmarks);

@@ -1,4 +1,4 @@
-// The faces of a photo: detected ones can be left out, missed ones can be drawn.
+// The faces of a photo: detected ones can be left out, doubtful ones included, missed ones drawn.
 
 import { clamp, drag, el } from "./dom.js";
 import { count } from "./words.js";
@@ -12,7 +12,8 @@ export class Faces {
   /** `found` is the program's inspection of the photo at `url`; `changed` is called after every change. */
   constructor(url, found, changed) {
     this.size = [found.width, found.height];
-    this.found = found.faces.map((face) => ({ box: face.box, chosen: true }));
+    const doubts = found.doubts.map((face) => ({ box: face.box, chosen: false, doubt: true }));
+    this.found = [...found.faces.map((face) => ({ box: face.box, chosen: true })), ...doubts];
     this.drawn = [];
     this.changed = changed;
     this.image = el("img", { src: url, alt: "The photo", draggable: false });
@@ -31,7 +32,8 @@ export class Faces {
   /** The chosen faces and boxes, as settings of the program. */
   get settings() {
     const faces = this.found.flatMap((face, n) => (face.chosen ? [n + 1] : []));
-    const all = faces.length === this.found.length;
+    // As long as nobody decided otherwise: all faces, and no doubtful ones.
+    const all = this.found.every((face) => face.chosen === !face.doubt);
     return { ...(all ? {} : { faces }), boxes: this.drawn.map((box) => box.box.map((v) => Math.round(v))) };
   }
 
@@ -56,13 +58,16 @@ export class Faces {
   }
 
   describe() {
-    const leftOut = this.found.filter((face) => !face.chosen).length;
-    const found = this.found.length ? `${count(this.found.length, "face")} found` : "No face found";
+    const faces = this.found.filter((face) => !face.doubt);
+    const leftOut = faces.filter((face) => !face.chosen).length;
+    const doubts = this.found.filter((face) => face.doubt && !face.chosen).length;
+    const found = faces.length ? `${count(faces.length, "face")} found` : "No face found";
     const parts = [found];
     if (leftOut) parts.push(`${leftOut} left out`);
     if (this.drawn.length) parts.push(`${this.drawn.length} drawn`);
-    const advice = this.found.length ? " Click a face to leave it out." : " If there is one, draw a box round it.";
-    this.words.textContent = `${parts.join(", ")}.${advice}`;
+    const doubtful = doubts ? ` ${count(doubts, "place")} that may be a face, dashed: click to include it.` : "";
+    const advice = faces.length ? " Click a face to leave it out." : " If there is one, draw a box round it.";
+    this.words.textContent = `${parts.join(", ")}.${advice}${doubtful}`;
     this.changed();
   }
 
@@ -77,10 +82,12 @@ export class Faces {
   }
 
   mark(face, n) {
-    const button = el("button", { type: "button", className: "face" }, el("span", {}, `${n + 1}`));
+    const kind = face.doubt ? "face doubt" : "face";
+    const button = el("button", { type: "button", className: kind }, el("span", {}, face.doubt ? "?" : `${n + 1}`));
     const show = () => {
       button.setAttribute("aria-pressed", face.chosen);
-      button.setAttribute("aria-label", `Face ${n + 1}: ${face.chosen ? "will be changed" : "left out"}`);
+      const name = face.doubt ? "May be a face" : `Face ${n + 1}`;
+      button.setAttribute("aria-label", `${name}: ${face.chosen ? "will be changed" : "left out"}`);
     };
     button.addEventListener("click", () => {
       face.chosen = !face.chosen;

@@ -99,7 +99,7 @@ pub struct SteerArgs {
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Faces")]
 pub struct FaceArgs {
-    /// Which faces: all, largest, or numbers as in 1,3
+    /// Which faces: all, largest, or numbers as in 1,3; numbers of places that may be faces count too
     #[arg(long, value_name = "WHICH", default_value = "all", value_parser = faces)]
     pub faces: Faces,
     /// A face that the detector missed, in pixels of the upright photo; can be repeated
@@ -162,6 +162,9 @@ pub struct RunArgs {
     /// are written all the same
     #[arg(long, conflicts_with_all = ["no_check", "dry_run"])]
     pub require_no_match: bool,
+    /// End with exit code 0 although places that may be faces were left as they are
+    #[arg(long)]
+    pub accept_doubts: bool,
     /// Number of photos worked on at once [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,

@@ -13,7 +13,7 @@ use facedp_engine::batch::{
     self, ExistingResults, Job, Mode, Outcome, Progress, Record, Run, RunOptions,
 };
 use facedp_engine::ledger::Total;
-use facedp_engine::{Error, SkippedFace, Verdict, files};
+use facedp_engine::{DetectedFace, Doubt, Error, SkippedFace, Verdict, files};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ pub fn run(args: &Protect, output: &Output) -> Result<ExitCode, Failure> {
     Ok(match summary {
         _ if stopped && !summary.disk_full() => ExitCode::from(130),
         _ if args.run.require_no_match && summary.still_match() => ExitCode::from(3),
-        _ if summary.all_well() => ExitCode::SUCCESS,
+        _ if summary.all_well(args.run.accept_doubts) => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     })
 }
@@ -170,9 +170,12 @@ fn complaint(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Vec<String>
             format!("failed: {name}{what} it: {reason}")
         }
         Err(error) => format!("failed: {name}{}", explained(error)),
-        Ok(Outcome::Copied(_)) => format!("no face found: {name}written unchanged"),
+        Ok(Outcome::Copied(result)) if !result.doubts.is_empty() => {
+            let copied = format!("no face found: {name}written unchanged");
+            return [copied].into_iter().chain(doubts(&name, &result.doubts)).collect();
+        }
         Ok(Outcome::Written(result)) => {
-            let words = |skipped: &SkippedFace| {
+            let small = |skipped: &SkippedFace| {
                 let [x, y, ..] = skipped.face.rect;
                 format!("skipped: {name}face at {x:.0},{y:.0}: {}", skipped.reason)
             };
@@ -189,14 +192,42 @@ fn complaint(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Vec<String>
                 format!("released before: {name}{releases} releases now, {cost}")
             };
             let again = result.total.as_ref().filter(|total| total.releases > 1).map(again);
-            return result.skipped.iter().map(words).chain(again).collect();
+            let untreated = |face: &DetectedFace| {
+                let place = words::place(face);
+                format!(
+                    "not treated: {name}the result has a face at {place} that was not found in the \
+                     original: mark it with --box"
+                )
+            };
+            let doubts = doubts(&name, &result.doubts);
+            let said = result.skipped.iter().map(small).chain(doubts);
+            return said.chain(result.untreated.iter().map(untreated)).chain(again).collect();
         }
+        Ok(Outcome::Copied(_)) => format!("no face found: {name}written unchanged"),
+        Ok(Outcome::Planned(seen)) => return doubts(&name, &seen.doubts).into_iter().collect(),
         Ok(Outcome::Existing(Some(compared))) if compared.faces.is_empty() => {
             format!("no face found: {name}its result is there from an earlier run")
         }
         Ok(_) => return Vec::new(),
     };
     vec![text]
+}
+
+/// What is said of places that may be faces.
+fn doubts(name: &str, doubts: &[Doubt]) -> Option<String> {
+    let places =
+        doubts.iter().map(|doubt| format!("{} at {}", doubt.number, words::place(&doubt.face)));
+    let (what, were) = match doubts {
+        [] => return None,
+        [_] => ("1 place that may be a face", "was left as it is"),
+        _ => ("places that may be faces", "were left as they are"),
+    };
+    let count = if doubts.len() > 1 { format!("{} ", doubts.len()) } else { String::new() };
+    let places = places.collect::<Vec<_>>().join("; ");
+    Some(format!(
+        "in doubt: {name}{count}{what} {were}: {places}; choose by number with --faces, mark one with \
+         --box, or pass --accept-doubts"
+    ))
 }
 
 /// The faces of a photo that recognisers still match.

@@ -31,6 +31,8 @@ pub struct Tally {
     notes: BTreeMap<String, usize>,
     recognisers: Vec<Matches>,
     skipped: usize,
+    doubts: usize,
+    untreated: usize,
     matching: Vec<Matching>,
     no_match: usize,
 }
@@ -98,6 +100,10 @@ pub struct Summary {
     unchecked: usize,
     /// Faces that were too small for the method.
     skipped: usize,
+    /// Places that may be faces and were left as they are.
+    doubts: usize,
+    /// Faces of results that were not found in the originals.
+    untreated: usize,
     /// Faces that no recogniser matches any more.
     no_match: usize,
     /// Faces that a recogniser still matches.
@@ -133,6 +139,7 @@ impl Tally {
             Ok(Outcome::Planned(seen)) => {
                 self.counts.planned += 1;
                 self.faces += seen.faces.len();
+                self.doubts += seen.doubts.len();
                 seen.stripped.iter().for_each(|name| *entry(&mut self.stripped, name) += 1);
             }
             Ok(Outcome::Existing(compared)) => {
@@ -155,6 +162,8 @@ impl Tally {
     fn add_result(&mut self, file: &str, result: &Protected) {
         self.faces += result.faces.len();
         self.skipped += result.skipped.len();
+        self.doubts += result.doubts.len();
+        self.untreated += result.untreated.len();
         self.unchanged += usize::from(result.unchanged);
         result.stripped.iter().for_each(|name| *entry(&mut self.stripped, name) += 1);
         result.notes.iter().for_each(|note| *entry(&mut self.notes, note) += 1);
@@ -223,6 +232,8 @@ impl Tally {
             recognisers: self.recognisers,
             unchecked: self.unchecked,
             skipped: self.skipped,
+            doubts: self.doubts,
+            untreated: self.untreated,
             no_match: self.no_match,
             matching: self.matching,
             seconds: time.as_secs_f64(),
@@ -257,9 +268,11 @@ impl Summary {
     }
 
     /// Whether every photo had a face and was written, and no face was left as it is.
-    pub fn all_well(&self) -> bool {
+    pub fn all_well(&self, accept_doubts: bool) -> bool {
         let Counts { failed, no_face, copied, existing_faceless, .. } = self.counts;
-        failed + no_face + copied + existing_faceless + self.skipped == 0 && self.left() == 0
+        let doubts = if accept_doubts { 0 } else { self.doubts };
+        let without = failed + no_face + copied + existing_faceless;
+        without + self.skipped + self.untreated + doubts == 0 && self.left() == 0
     }
 
     /// Whether a recogniser still matches any face, or there is one that none could look at.
@@ -304,6 +317,10 @@ impl Summary {
         }
         if copied > 0 {
             add("no face", format!("{}, written unchanged", count(copied, "photo")));
+        }
+        if self.doubts > 0 {
+            let left = if self.dry { "would be left" } else { "left" };
+            add("in doubt", format!("{}, {left} as they are", count(self.doubts, "place")));
         }
         let listed = |map: &BTreeMap<String, usize>| {
             let items = map.iter().map(|(name, photos)| format!("{name} ({photos})"));

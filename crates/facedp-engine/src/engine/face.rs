@@ -4,6 +4,7 @@ use facedp::metrics::Quality;
 use facedp_nets::{Picture, Workspace};
 
 use super::Engine;
+use crate::detect::DetectedFace;
 use crate::error::Result;
 use crate::methods::{Change, Face};
 use crate::outcome::FaceReport;
@@ -12,6 +13,7 @@ use crate::quality::{self, Original};
 use crate::receipt::{Details, FaceRecord};
 use crate::recognise::{Reference, Trial, Verdict};
 use crate::request::Check;
+use crate::verdict::{KnownFace, found_again};
 
 /// What later comparisons need of a face of the original.
 pub(super) struct Before {
@@ -19,8 +21,17 @@ pub(super) struct Before {
     crop: Option<Photo>,
     /// The face as it is seen on a screen; none if quality is not measured.
     seen: Option<Picture>,
+    /// None if recognisers are not asked, or see no face.
+    known: Option<KnownFace>,
     /// Verdicts on the original after degradation.
     verdicts: Vec<Verdict>,
+}
+
+/// The result, decoded again.
+pub(super) struct Written {
+    pub(super) photo: Photo,
+    /// Its faces, found afresh; none if recognisers are not asked.
+    pub(super) faces: Vec<DetectedFace>,
 }
 
 impl Engine {
@@ -55,14 +66,15 @@ impl Engine {
                 if self.checks() && self.trial() == Trial::Degraded && self.request.receipt =>
             {
                 let recognisers = self.resources.networks.recognisers()?;
-                recognisers.judge(reference, photo, Trial::Degraded, work)?
+                recognisers.judge(reference, photo, reference.alignment(), Trial::Degraded, work)?
             }
             _ => Vec::new(),
         };
         let crop = self.request.measure.then(|| photo.crop(face.region));
         let seen = || quality::seen(&photo.picture(face.square(photo))?);
         let seen = self.request.measure.then(seen).transpose()?;
-        Ok(Before { crop, seen, verdicts })
+        let known = face.seen.filter(|_| self.checks()).map(|seen| KnownFace::new(photo, &seen));
+        Ok(Before { crop, seen, known, verdicts })
     }
 
     /// Compares a face as written with its original.
@@ -71,16 +83,23 @@ impl Engine {
         face: &Face,
         before: Before,
         change: Change,
-        written: Option<&Photo>,
+        written: Option<&Written>,
         work: &mut Workspace,
     ) -> Result<(FaceReport, Option<FaceRecord>)> {
-        let quality = match (&before.crop, written) {
+        let found_again = match (&face.seen, written) {
+            (Some(seen), Some(written)) if self.checks() => {
+                Some(found_again(seen, &written.faces).is_some())
+            }
+            _ => None,
+        };
+        let (photo, found) = (written.map(|w| &w.photo), written.map(|w| w.faces.as_slice()));
+        let quality = match (&before.crop, photo) {
             (Some(crop), Some(written)) => {
                 Some(Quality::compare(&crop.luma(crop.whole()), &written.luma(face.region))?)
             }
             _ => None,
         };
-        let ssimulacra2 = match (&before.seen, written) {
+        let ssimulacra2 = match (&before.seen, photo) {
             (Some(seen), Some(written)) => {
                 let original = match change.original {
                     Some(original) => original,
@@ -91,10 +110,11 @@ impl Engine {
             }
             _ => None,
         };
-        let recognisers = match (&face.reference, written) {
-            (Some(reference), Some(written)) if self.checks() => {
+        let recognisers = match (&before.known, &face.reference, photo) {
+            (Some(known), Some(reference), Some(written)) => {
                 let recognisers = self.resources.networks.recognisers()?;
-                recognisers.judge(reference, written, self.trial(), work)?
+                let found = found.unwrap_or_default();
+                known.judge(&recognisers, reference, (written, found), self.trial(), work)?
             }
             _ => Vec::new(),
         };
@@ -118,6 +138,7 @@ impl Engine {
             steered,
             quality,
             ssimulacra2,
+            found_again,
             recognisers,
             before: before.verdicts,
         };

@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use crate::check::{Checked, check};
 use crate::control::{Control, NEVER};
-use crate::detect::{DetectedFace, Selection};
+use crate::detect::{Chosen, DetectedFace, Doubt, MIN_SCORE, Selection};
 use crate::error::{Error, Result};
 use crate::ledger::{Entry, Ledger, Total};
 use crate::methods::{Face, Spent, Treatment, treatment};
@@ -29,6 +29,8 @@ use crate::receipt::{Receipt, Terms};
 use crate::recognise::Trial;
 use crate::request::{Check, Request};
 use crate::resources::Resources;
+use crate::verdict::KnownFace;
+use face::Written;
 
 /// Treats photos as a request specifies. It can be shared between threads.
 pub struct Engine {
@@ -36,6 +38,16 @@ pub struct Engine {
     resources: Resources,
     treatment: Box<dyn Treatment>,
     ledger: Option<Ledger>,
+}
+
+/// The faces of a photo that are treated, and the others.
+#[derive(Default)]
+struct Selected {
+    faces: Vec<Face>,
+    left_out: Vec<DetectedFace>,
+    doubts: Vec<Doubt>,
+    /// Whether the others are known: any further face of the result was overlooked.
+    known: bool,
 }
 
 impl Engine {
@@ -83,10 +95,11 @@ impl Engine {
         let head = Head::read(file, &self.resources.limits)?;
         let _admission = self.resources.gate.enter(head.bytes(), &NEVER)?;
         let photo = head.decode()?;
-        let faces = self.faces(&photo, work)?.into_iter().map(|face| face.selected).collect();
+        let Selected { faces, doubts, .. } = self.faces(&photo, work)?;
+        let faces = faces.into_iter().map(|face| face.selected).collect();
         let (width, height, format) = (photo.width(), photo.height(), photo.format());
         let stripped = photo.stripped(&self.request.encoding());
-        Ok(Inspection { width, height, format, stripped, faces })
+        Ok(Inspection { width, height, format, stripped, faces, doubts })
     }
 
     /// Asks recognisers about an existing result.
@@ -100,12 +113,18 @@ impl Engine {
             return Err(Error::ResultSize { found, expected });
         }
         let mut verdicts = Vec::new();
-        for face in self.faces(&photo, work)? {
+        let faces = self.faces(&photo, work)?.faces;
+        let found = match self.checks() && !faces.is_empty() {
+            true => self.resources.networks.detector()?.find(&changed, self.min_score(), work)?,
+            false => Vec::new(),
+        };
+        for face in faces {
             verdicts.push(match &face.seen {
                 Some(seen) if self.checks() => {
                     let recognisers = self.resources.networks.recognisers()?;
                     let reference = recognisers.reference(&photo, seen, work)?;
-                    recognisers.judge(&reference, &changed, Trial::Plain, work)?
+                    let known = KnownFace::new(&photo, seen);
+                    known.judge(&recognisers, &reference, (&changed, &found), Trial::Plain, work)?
                 }
                 _ => Vec::new(),
             });
@@ -144,7 +163,12 @@ impl Engine {
         work: &mut Workspace,
     ) -> Result<Protected> {
         let find = |photo: &Photo, _: &mut Workspace| {
-            faces.iter().map(|face| Face::detected(*face, photo)).collect()
+            let faces = faces.iter().map(|face| Face::detected(*face, photo));
+            Ok(Selected {
+                faces: faces.collect::<Result<_>>()?,
+                known: false,
+                ..Selected::default()
+            })
         };
         self.run(file, find, control, work)
     }
@@ -154,7 +178,7 @@ impl Engine {
     fn run(
         &self,
         file: &[u8],
-        find: impl FnOnce(&Photo, &mut Workspace) -> Result<Vec<Face>>,
+        find: impl FnOnce(&Photo, &mut Workspace) -> Result<Selected>,
         control: Control<'_>,
         work: &mut Workspace,
     ) -> Result<Protected> {
@@ -162,7 +186,8 @@ impl Engine {
         let _admission = self.resources.gate.enter(head.bytes(), control.stop)?;
         let start = Instant::now();
         let photo = head.decode()?;
-        let (mut faces, skipped) = self.without_small(find(&photo, work)?)?;
+        let Selected { faces, left_out, doubts, known } = find(&photo, work)?;
+        let (mut faces, skipped) = self.without_small(faces)?;
         let mut before = Vec::new();
         for face in &mut faces {
             control.proceed()?;
@@ -177,8 +202,7 @@ impl Engine {
         drop(treated.photo);
         encoded.notes.extend(self.treatment.note(source, encoded.format).map(str::to_owned));
         let compares = !faces.is_empty() && (self.request.measure || self.checks());
-        let written =
-            compares.then(|| Photo::decode(&encoded.file, &self.resources.limits)).transpose()?;
+        let written = compares.then(|| self.written(&encoded.file, work)).transpose()?;
         let (mut reports, mut records) = (Vec::new(), Vec::new());
         for ((face, before), change) in faces.iter().zip(before).zip(treated.faces) {
             control.proceed()?;
@@ -186,6 +210,14 @@ impl Engine {
             reports.push(report);
             records.extend(record);
         }
+        let mut untreated = written.map_or(Vec::new(), |written| written.faces);
+        untreated.retain(|found| {
+            let same = |face: &DetectedFace| face.rect().overlaps(&found.rect());
+            let treated = faces.iter().filter_map(|face| face.seen.as_ref());
+            let skipped = skipped.iter().map(|skipped| &skipped.face);
+            let doubts = doubts.iter().map(|doubt| &doubt.face);
+            known && !treated.chain(skipped).chain(doubts).chain(&left_out).any(same)
+        });
         let terms = self.terms().filter(|_| !faces.is_empty() && self.request.receipt);
         let receipt = terms.map(|terms| {
             let file = Sha256::digest(&encoded.file);
@@ -199,6 +231,8 @@ impl Engine {
             format: encoded.format,
             faces: reports,
             skipped,
+            doubts,
+            untreated,
             unchanged: !treated.changed,
             stripped: encoded.stripped,
             notes: encoded.notes,
@@ -213,11 +247,25 @@ impl Engine {
         self.request.check != Check::Off
     }
 
+    /// The result as anybody can read it, with its faces found afresh.
+    fn written(&self, file: &[u8], work: &mut Workspace) -> Result<Written> {
+        let photo = Photo::decode(file, &self.resources.limits)?;
+        let faces = match self.checks() {
+            true => self.resources.networks.detector()?.find(&photo, self.min_score(), work)?,
+            false => Vec::new(),
+        };
+        Ok(Written { photo, faces })
+    }
+
+    fn min_score(&self) -> f32 {
+        self.request.min_score.unwrap_or(MIN_SCORE)
+    }
+
     /// The faces that the request selects.
-    fn faces(&self, photo: &Photo, work: &mut Workspace) -> Result<Vec<Face>> {
+    fn faces(&self, photo: &Photo, work: &mut Workspace) -> Result<Selected> {
         let needs = self.treatment.needs();
         if !needs.faces {
-            return Ok(Vec::new());
+            return Ok(Selected::default());
         }
         match self.request.selection() {
             Selection::Crop { side } => {
@@ -230,15 +278,18 @@ impl Engine {
                     return Err(Error::NoFace);
                 }
                 let region = patch.region(photo);
-                Ok(vec![Face { selected: None, seen, patch, region, reference: None }])
+                let faces = vec![Face { selected: None, seen, patch, region, reference: None }];
+                Ok(Selected { faces, ..Selected::default() })
             }
             Selection::Detected { faces, boxes, min_score } => {
                 let detector = self.resources.networks.detector()?;
-                let faces = detector.choose(photo, &faces, &boxes, min_score, work)?;
+                let Chosen { faces, left_out, doubts } =
+                    detector.choose(photo, &faces, &boxes, min_score, work)?;
                 if faces.is_empty() && !self.request.copy_faceless {
                     return Err(Error::NoFace);
                 }
-                faces.into_iter().map(|face| Face::detected(face, photo)).collect()
+                let faces = faces.into_iter().map(|face| Face::detected(face, photo));
+                Ok(Selected { faces: faces.collect::<Result<_>>()?, left_out, doubts, known: true })
             }
         }
     }

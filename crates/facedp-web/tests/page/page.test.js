@@ -237,6 +237,35 @@ test("the keyboard is enough", async () => {
   await page.close();
 });
 
+test("a doubtful face is drawn dashed, and one click includes it", async () => {
+  const { page, troubles } = await open(browser, server.url);
+  // The last of three faces becomes a doubt; its number stays the one that the program knows.
+  await page.route("**/api/v1/detect", async (route) => {
+    const response = await route.fetch();
+    const answer = await response.json();
+    const doubt = answer.result.faces.pop();
+    answer.result.doubts = [{ number: 3, ...doubt }];
+    await route.fulfill({ response, json: answer });
+  });
+  await page.locator("#method-rdp-optimal").check();
+  await drop(page, [three]);
+  await state(page, "three.jpg", "ready");
+  const first = card(page, "three.jpg");
+  assert.equal(await first.getByRole("button", { name: /^Face \d/ }).count(), 2);
+  const doubt = first.getByRole("button", { name: /^May be a face/ });
+  assert.equal(await doubt.getAttribute("aria-pressed"), "false");
+  assert.equal(await doubt.evaluate((button) => getComputedStyle(button).borderTopStyle), "dashed");
+  assert.match(await first.locator(".words").textContent(), /2 faces found.*1 place that may be a face/);
+  await doubt.click();
+  assert.equal(await doubt.getAttribute("aria-pressed"), "true");
+  const sent = page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/protect"));
+  await page.locator("#go").click();
+  assert.match((await sent).postDataBuffer().toString("latin1"), /"faces":\[1,2,3\]/);
+  await state(page, "three.jpg", "done");
+  assert.deepEqual(troubles, []);
+  await page.close();
+});
+
 test("a folder keeps its structure, and equal names differ in the archive", async () => {
   const { page, troubles } = await open(browser, server.url);
   await page.locator("#method-rdp-optimal").check();

@@ -69,7 +69,9 @@ impl Case {
     fn distances(&self, changed: &Photo) -> Vec<f32> {
         let work = &mut Workspace::default();
         let reference = self.recognisers.reference(&self.photo, &self.face, work).unwrap();
-        let verdicts = self.recognisers.judge(&reference, changed, Trial::Plain, work).unwrap();
+        let there = reference.alignment();
+        let verdicts = self.recognisers.judge(&reference, changed, there, Trial::Plain, work);
+        let verdicts = verdicts.unwrap();
         verdicts.iter().map(|v| v.plain.distance / v.threshold).collect()
     }
 }
