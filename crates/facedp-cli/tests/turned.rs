@@ -1,4 +1,4 @@
-//! Faces that are turned in the picture, and places that may be faces.
+//! Faces that are turned, in the dark or behind transparency, and places that may be faces.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -101,6 +101,32 @@ fn upright_and_lying_faces_are_both_treated() {
     assert_eq!(tilts.len(), 2, "{}", lines[0]);
     let near = |degrees: f64| tilts.iter().any(|tilt| (tilt - degrees).abs() < 12.0);
     assert!(near(0.0) && near(90.0), "{tilts:?}");
+}
+
+/// At 3 % of the light, a photo has seven levels of grey.
+#[test]
+fn faces_in_the_dark_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    for name in ["hopper.jpg", "collins.jpg"] {
+        let mut picture = example(name).to_rgb8();
+        picture.iter_mut().for_each(|v| *v = (0.03 * f32::from(*v)).round() as u8);
+        picture.save(path.join("dark.png")).unwrap();
+        let report = &facedp_json(path, &["inspect", "dark.png"])[0];
+        assert_eq!(report["faces"].as_array().unwrap().len(), 1, "{name}: {report}");
+    }
+}
+
+/// Anybody can remove an alpha channel.
+#[test]
+fn faces_that_only_alpha_hides_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let mut picture = example("hopper.jpg").to_rgba8();
+    picture.pixels_mut().for_each(|pixel| pixel.0[3] = 0);
+    picture.save(path.join("clear.png")).unwrap();
+    let report = &facedp_json(path, &["inspect", "clear.png"])[0];
+    assert_eq!(report["faces"].as_array().unwrap().len(), 1, "{report}");
 }
 
 /// Half a face beside a whole one is a doubt if high scores are asked for.
