@@ -108,10 +108,10 @@ impl Picture {
                 if (0..last_x).contains(&left) && (0..last_y).contains(&top) {
                     let (right, bottom) = ((u >> 8 & 255) as u32, (v >> 8 & 255) as u32);
                     let at = 3 * (top as usize * self.width + left as usize);
-                    let upper = &self.rgb[at..at + 6];
-                    let lower = &self.rgb[at + 3 * self.width..][..6];
+                    let six = |at: usize| self.rgb[at..].first_chunk::<6>().unwrap_or(&[0; 6]);
+                    let (upper, lower) = (six(at), six(at + 3 * self.width));
                     for c in 0..3 {
-                        let mix = |line: &[u8]| {
+                        let mix = |line: &[u8; 6]| {
                             u32::from(line[c]) * (256 - right) + u32::from(line[c + 3]) * right
                         };
                         let sum = mix(upper) * (256 - bottom) + mix(lower) * bottom;

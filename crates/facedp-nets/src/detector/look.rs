@@ -10,6 +10,7 @@ use std::f32::consts::TAU;
 use super::Detector;
 use super::face::{Face, blended};
 use super::pyramid::Pyramid;
+use super::turned::SURE;
 use crate::engine::Workspace;
 use crate::similarity::{Point, Similarity};
 
@@ -20,9 +21,12 @@ const FACE: [f32; 2] = [48.0, 64.0];
 const GAIN: f32 = 2.1;
 /// Cells with a lower score say nothing about a place.
 const WEAKEST_CELL: f32 = 0.1;
-/// The frame stays if it turns by less (radians) and moves by less, as a share of the size of the face.
+/// The frame stays if it turns by less (radians) and moves by less, as a share of the size of the face. Looks
+/// that begin at a sure face of the upright picture begin near its frame, and may end earlier.
 const STEADY_TURN: f32 = 0.02;
 const STEADY_SHIFT: f32 = 0.01;
+const EARLIER: f32 = 1.4;
+const NEARLY_UPRIGHT: f32 = 0.2;
 /// Looks that find the frame end after this many.
 const MAX_LOOKS: usize = 8;
 /// Looks at one place that begin with turns closer to each other (radians) lead to the same frame.
@@ -70,11 +74,12 @@ impl Candidate {
         turn.min(TAU - turn) < SAME_TURN && self.face.is_same(&other.face)
     }
 
-    /// Whether another look found the same frame.
-    fn agrees(&self, other: &Candidate) -> bool {
+    /// Whether another look found the same frame, within a multiple of the tolerance.
+    fn agrees(&self, other: &Candidate, factor: f32) -> bool {
         let [x, y] = [0, 1].map(|axis| self.centre[axis] - other.centre[axis]);
         let moved = x.hypot(y).max((self.size - other.size).abs());
-        moved < STEADY_SHIFT * self.size && (self.turn - other.turn).abs() < STEADY_TURN
+        moved < factor * STEADY_SHIFT * self.size
+            && (self.turn - other.turn).abs() < factor * STEADY_TURN
     }
 }
 
@@ -88,12 +93,14 @@ impl Detector {
         work: &mut Workspace,
     ) -> Option<Candidate> {
         let mut place = place;
+        let near = place.score >= SURE && place.turn.abs() < NEARLY_UPRIGHT;
+        let factor = if near { EARLIER } else { 1.0 };
         for _ in 0..MAX_LOOKS {
             let seen = self.look(pyramid, &place, (0.0, 1.0, [0.0; 2]), work)?;
             if seen.score < hopeless {
                 return None;
             }
-            let steady = seen.agrees(&place);
+            let steady = seen.agrees(&place, factor);
             place = seen;
             if steady {
                 break;
