@@ -134,7 +134,10 @@ impl Detector {
         let rivals = best.into_iter().chain(others);
         let hopeless = own.map_or(HOPELESS, |own| own.score - RIVAL);
         let rivals = rivals.filter_map(|rival| self.settled(pyramid, rival, hopeless, work));
-        let seen = own.into_iter().chain(rivals).max_by(|a, b| a.score.total_cmp(&b.score));
+        // Looks may have wandered off to another face.
+        let stays = |seen: &Candidate| seen.face.is_same(&face);
+        let all = own.into_iter().chain(rivals).filter(stays);
+        let seen = all.max_by(|a, b| a.score.total_cmp(&b.score));
         match seen.and_then(|seen| self.averaged(pyramid, &seen, work)) {
             Some(seen) if seen.score > face.score - TRUSTED => {
                 Face { score: face.score.max(seen.score), ..seen.face }
