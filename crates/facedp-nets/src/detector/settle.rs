@@ -29,7 +29,7 @@ const UPRIGHT: f32 = 0.3;
 const MIN_SIZE: f32 = 10.0;
 /// Looks at fewer places decide, the most likely ones.
 const MAX_PLACES: usize = 60;
-/// The score that a face needs which only closer looks find. Of 1,400 turned faces none has less than 0.9;
+/// The score that a face needs which only closer looks find. Of 360 turned faces none had less than 0.9;
 /// fists and valves reach 0.82.
 const CLOSER: f32 = 0.85;
 /// Smaller places that only closer looks find are doubts at best, from the second score on: enlarged, badges
