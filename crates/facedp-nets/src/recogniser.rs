@@ -98,7 +98,7 @@ impl Recogniser {
         match &self.body {
             Body::Own(network) => {
                 self.forward(network, chip, work)?;
-                Ok(network.output(work, 0).to_vec())
+                Ok(network.output(work, 0))
             }
             Body::Foreign { network, numbers } => {
                 let embedding = self.rule.embed(&**network, chip)?;
@@ -159,7 +159,7 @@ impl Recogniser {
         work: &mut Workspace,
         weights: impl FnOnce(&[f32]) -> Vec<f32>,
     ) -> Result<(Vec<f32>, Vec<f32>)> {
-        let embedding = network.output(work, 0).to_vec();
+        let embedding = network.output(work, 0);
         let upstream = weights(&embedding);
         if upstream.len() != embedding.len() {
             let (expected, found) = (embedding.len(), upstream.len());

@@ -6,7 +6,7 @@ use safetensors::tensor::Dtype;
 
 #[cfg(feature = "sface")]
 use crate::engine::Dense;
-use crate::engine::{Conv, Depthwise, Op, Window};
+use crate::engine::{Conv, Depthwise, Op, Stem, Window};
 use crate::error::{Error, Result};
 
 pub(crate) struct Weights<'b> {
@@ -44,31 +44,25 @@ impl<'b> Weights<'b> {
         Ok(values)
     }
 
+    /// A dense convolution of a picture from `NAME.weight` and `NAME.bias`.
+    pub(crate) fn stem(&self, name: &str, window: Window) -> Result<Op> {
+        let (weights, bias) = self.pair(name)?;
+        let conv = Stem::new(window, 3, &weights, &bias);
+        conv.map(Op::Stem).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
+    }
+
     /// A dense convolution from `NAME.weight` and `NAME.bias`.
     pub(crate) fn conv(&self, name: &str, inputs: usize, window: Window) -> Result<Op> {
         let (weights, bias) = self.pair(name)?;
-        let conv = Conv::new(window, inputs, weights, bias);
+        let conv = Conv::new(window, inputs, &weights, &bias);
         conv.map(Op::Conv).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
     }
 
-    /// A dense 3x3 convolution of stride 1 and padding 1 from `NAME.weight` and `NAME.bias`.
-    #[cfg(feature = "dlib")]
-    pub(crate) fn conv3x3(&self, name: &str, inputs: usize) -> Result<Op> {
-        let (weights, bias) = self.pair(name)?;
-        // Above that, pictures are small, and the time goes into reading weights, of which Winograd's
-        // algorithm has more.
-        if bias.len() > 128 {
-            return self.conv(name, inputs, Window::new(3, 1, 1));
-        }
-        let conv = crate::engine::Winograd::new(inputs, &weights, bias);
-        conv.map(Op::Winograd).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
-    }
-
-    /// A dense layer on all `inputs` values from `NAME.weight` and `NAME.bias`.
+    /// A dense layer on all values of `area` pixels from `NAME.weight` and `NAME.bias`.
     #[cfg(feature = "sface")]
-    pub(crate) fn dense(&self, name: &str, inputs: usize) -> Result<Op> {
+    pub(crate) fn dense(&self, name: &str, channels: usize, area: usize) -> Result<Op> {
         let weights = self.halves(&format!("{name}.weight"))?;
-        let dense = Dense::new(inputs, &weights, self.get(&format!("{name}.bias"))?);
+        let dense = Dense::new(channels, area, &weights, &self.get(&format!("{name}.bias"))?);
         dense.map(Op::Dense).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
     }
 
@@ -77,14 +71,14 @@ impl<'b> Weights<'b> {
     pub(crate) fn matrix(&self, name: &str, inputs: usize) -> Result<Op> {
         let weights = self.get(&format!("{name}.weight"))?;
         let bias = vec![0.0; weights.len() / inputs];
-        let conv = Conv::new(Window::new(1, 1, 0), inputs, weights, bias);
+        let conv = Conv::new(Window::new(1, 1, 0), inputs, &weights, &bias);
         conv.map(Op::Conv).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
     }
 
     /// A depthwise convolution from `NAME.weight` and `NAME.bias`.
     pub(crate) fn depthwise(&self, name: &str, window: Window) -> Result<Op> {
         let (weights, bias) = self.pair(name)?;
-        let conv = Depthwise::new(window, weights, bias);
+        let conv = Depthwise::new(window, &weights, &bias);
         conv.map(Op::Depthwise).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
     }
 

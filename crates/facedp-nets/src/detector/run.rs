@@ -87,9 +87,9 @@ impl Detector {
         let mut found = Vec::new();
         for (output, stride) in STRIDES.into_iter().enumerate() {
             let grid = Shape::new(16, shape.height / stride, shape.width / stride);
-            let values = self.network.output(work, output);
-            found.extend((0..grid.area()).filter_map(|cell| {
-                let value = |channel: usize| values[channel * grid.area() + cell];
+            let values = &self.network.output_pixels(work, output)[..grid.area()];
+            found.extend(values.iter().enumerate().filter_map(|(cell, value)| {
+                let value = |channel: usize| value[channel];
                 Face::decode(value, cell % grid.width, cell / grid.width, stride, min_score)
             }));
         }

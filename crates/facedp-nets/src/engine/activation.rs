@@ -1,7 +1,14 @@
-//! What happens to each value of a node after its operation: ReLU, ReLU6, PReLU.
+//! What happens to each value of a node after its operation: a bias, then ReLU, ReLU6 or PReLU.
 //!
-//! All three are `min(max(x, 0), cap) + slope * min(x, 0)`. A node applies its activation in place, channel by
-//! channel, and notes which values passed unchanged: the gradient needs nothing else.
+//! All three are `min(max(x, 0), cap) + slope * min(x, 0)`. Gradients need to know which values passed unchanged:
+//! of every value after an activation, the lowest bit says so. That costs no memory, and less precision than one
+//! rounding.
+
+use pulp::Simd;
+
+use super::lanes::{LANES, Lanes, group_of};
+use super::products::Sink;
+use super::registers::Registers;
 
 /// An activation, with a slope for each channel.
 #[derive(Debug, Clone)]
@@ -18,100 +25,136 @@ impl Activation {
     pub(super) fn prelu(slopes: Vec<f32>) -> Self {
         Self { slopes, cap: f32::INFINITY }
     }
-
-    fn slope(&self, channel: usize) -> f32 {
-        self.slopes.get(channel).copied().unwrap_or(0.0)
-    }
-
-    /// Replaces the values of a channel by the activation of `bias + factor * value`.
-    #[inline(always)]
-    fn forward(&self, channel: usize, line: Line, values: &mut [f32], passed: &mut [bool]) {
-        let (slope, cap, Line { bias, factor }) = (self.slope(channel), self.cap, line);
-        for (v, p) in values.iter_mut().zip(passed) {
-            let x = bias + factor * *v;
-            *p = (x > 0.0) & (x < cap);
-            *v = x.max(0.0).min(cap) + slope * x.min(0.0);
-        }
-    }
-
-    /// Multiplies the gradient of a channel by the slope at each value, and by a factor.
-    #[inline(always)]
-    fn backward(&self, channel: usize, factor: f32, passed: &[bool], gradient: &mut [f32]) {
-        let slope = factor * self.slope(channel);
-        let rest = factor - slope;
-        for (g, p) in gradient.iter_mut().zip(passed) {
-            // A number instead of a branch: signs are practically random, and a mispredicted branch costs
-            // more than the multiplication.
-            *g *= slope + rest * f32::from(u8::from(*p));
-        }
-    }
 }
 
-/// `bias + factor * x`.
-#[derive(Clone, Copy)]
-struct Line {
-    bias: f32,
-    factor: f32,
-}
-
-/// What follows the operation of a node, for all channels.
+/// What follows the operation of a node.
 #[derive(Clone, Copy)]
 pub(super) struct Epilogue<'a> {
     pub activation: Option<&'a Activation>,
     /// On the weights of each output channel; none means 1.
     pub factors: &'a [f32],
-    /// The number of values in a channel.
-    pub area: usize,
+}
+
+/// The same for one group of channels: the activation of `bias + factor * x`.
+#[derive(Clone, Copy)]
+pub(super) struct Finish {
+    bias: Lanes,
+    factor: Lanes,
+    slope: Lanes,
+    /// None without an activation.
+    cap: Option<f32>,
 }
 
 impl Epilogue<'_> {
-    fn factor(&self, channel: usize) -> f32 {
-        self.factors.get(channel).copied().unwrap_or(1.0)
+    #[inline(always)]
+    pub(super) fn group(&self, group: usize, bias: Lanes) -> Finish {
+        let slopes = self.activation.map_or(&[][..], |activation| &activation.slopes);
+        let (factor, slope) = (group_of(self.factors, group, 1.0), group_of(slopes, group, 0.0));
+        Finish { bias, factor, slope, cap: self.activation.map(|activation| activation.cap) }
     }
 
-    /// Finishes one channel of a node with weights. `passed` is that of the whole node.
+    /// Finishes a node without weights.
     #[inline(always)]
-    pub(super) fn channel(&self, n: usize, bias: f32, values: &mut [f32], passed: &mut [bool]) {
-        let line = Line { bias, factor: self.factor(n) };
-        match self.activation {
-            Some(activation) => {
-                activation.forward(n, line, values, &mut passed[n * self.area..][..self.area]);
-            }
-            None => values.iter_mut().for_each(|v| *v = line.bias + line.factor * *v),
+    pub(super) fn all<S: Simd, const V: usize>(
+        &self,
+        registers: Registers<S, V>,
+        area: usize,
+        values: &mut [Lanes],
+    ) {
+        if self.activation.is_none() {
+            return;
         }
-    }
-
-    /// Finishes all channels of a node with weights.
-    #[inline(always)]
-    pub(super) fn channels(&self, bias: &[f32], values: &mut [f32], passed: &mut [bool]) {
-        for (n, (values, &bias)) in values.chunks_exact_mut(self.area).zip(bias).enumerate() {
-            self.channel(n, bias, values, passed);
-        }
-    }
-
-    /// Finishes all channels of a node without weights.
-    #[inline(always)]
-    pub(super) fn all(&self, values: &mut [f32], passed: &mut [bool]) {
-        if self.activation.is_some() {
-            for (n, values) in values.chunks_exact_mut(self.area).enumerate() {
-                self.channel(n, 0.0, values, passed);
+        for (n, group) in values.chunks_exact_mut(area).enumerate() {
+            let finish = self.group(n, [0.0; LANES]);
+            for pixel in group {
+                let value = finish.apply(registers, registers.load(pixel));
+                registers.store(value, pixel);
             }
         }
     }
 
-    /// Turns the gradient of a node into that of its operation.
+    /// Turns the gradient of a node into that of its operation. `values` are those of the node.
     #[inline(always)]
-    pub(super) fn backward(&self, passed: &[bool], gradient: &mut [f32]) {
-        for (n, gradient) in gradient.chunks_exact_mut(self.area).enumerate() {
-            let factor = self.factor(n);
-            match self.activation {
-                Some(activation) => {
-                    let passed = &passed[n * self.area..][..self.area];
-                    activation.backward(n, factor, passed, gradient);
-                }
-                None if self.factors.is_empty() => return,
-                None => gradient.iter_mut().for_each(|g| *g *= factor),
+    pub(super) fn undo<S: Simd, const V: usize>(
+        &self,
+        registers: Registers<S, V>,
+        area: usize,
+        values: &[Lanes],
+        gradient: &mut [Lanes],
+    ) {
+        let groups = gradient.chunks_exact_mut(area).zip(values.chunks_exact(area));
+        for (n, (gradient, values)) in groups.enumerate() {
+            let finish = self.group(n, [0.0; LANES]);
+            for (gradient, value) in gradient.iter_mut().zip(values) {
+                let undone = finish.undo(registers, registers.load(gradient), value);
+                registers.store(undone, gradient);
             }
         }
+    }
+
+    /// Whether values stay as they are.
+    pub(super) fn is_empty(&self) -> bool {
+        self.activation.is_none() && self.factors.is_empty()
+    }
+}
+
+impl Finish {
+    #[inline(always)]
+    pub(super) fn apply<S: Simd, const V: usize>(
+        &self,
+        registers: Registers<S, V>,
+        sum: [S::f32s; V],
+    ) -> [S::f32s; V] {
+        let (bias, factor) = (registers.load(&self.bias), registers.load(&self.factor));
+        let mut values = sum;
+        for v in 0..V {
+            values[v] = registers.mul_add(sum[v], factor[v], bias[v]);
+        }
+        if let Some(cap) = self.cap {
+            let (slope, cap) = (registers.load(&self.slope), registers.splat(cap));
+            for v in 0..V {
+                values[v] = registers.activate(values[v], slope[v], cap);
+            }
+        }
+        values
+    }
+
+    /// The gradient before, from that after. `value` is the value after.
+    #[inline(always)]
+    pub(super) fn undo<S: Simd, const V: usize>(
+        &self,
+        registers: Registers<S, V>,
+        gradient: [S::f32s; V],
+        value: &Lanes,
+    ) -> [S::f32s; V] {
+        let (factor, slope) = (registers.load(&self.factor), registers.load(&self.slope));
+        let value = registers.load(value);
+        let mut undone = gradient;
+        for v in 0..V {
+            undone[v] = registers.mul(undone[v], factor[v]);
+            if self.cap.is_some() {
+                undone[v] = registers.undo(undone[v], value[v], slope[v]);
+            }
+        }
+        undone
+    }
+}
+
+/// Writes finished values.
+pub(super) struct Finished<'a> {
+    pub finish: Finish,
+    pub output: &'a mut [Lanes],
+}
+
+impl<S: Simd, const V: usize> Sink<S, V> for Finished<'_> {
+    #[inline(always)]
+    fn put(&mut self, registers: Registers<S, V>, target: usize, sum: [S::f32s; V]) {
+        let value = self.finish.apply(registers, sum);
+        registers.store(value, &mut self.output[target]);
+    }
+
+    #[inline(always)]
+    fn repeats(&self) -> bool {
+        true
     }
 }

@@ -1,7 +1,11 @@
 //! Depthwise convolution: each channel has its own window.
 
-use super::activation::Epilogue;
-use super::halving::Halving;
+use pulp::Simd;
+
+use super::activation::{Epilogue, Finished};
+use super::lanes::{Lanes, grouped};
+use super::products::Sink;
+use super::registers::Registers;
 use super::target::Target;
 use super::{Shape, Window};
 
@@ -9,198 +13,208 @@ use super::{Shape, Window};
 #[derive(Debug, Clone)]
 pub(crate) struct Depthwise {
     window: Window,
-    /// `kernel * kernel` per channel.
-    weights: Vec<f32>,
-    bias: Vec<f32>,
+    channels: usize,
+    /// One pixel for each group of channels and position in the window.
+    weights: Vec<Lanes>,
+    /// The same with every window turned by 180 degrees.
+    turned: Vec<Lanes>,
+    bias: Vec<Lanes>,
 }
 
 impl Depthwise {
     /// One window and one bias per channel. `None` if their numbers do not match.
-    pub(crate) fn new(window: Window, weights: Vec<f32>, bias: Vec<f32>) -> Option<Self> {
-        let fits = weights.len() == bias.len() * window.kernel * window.kernel;
-        fits.then_some(Self { window, weights, bias })
+    pub(crate) fn new(window: Window, weights: &[f32], bias: &[f32]) -> Option<Self> {
+        let area = window.kernel * window.kernel;
+        if weights.len() != bias.len() * area {
+            return None;
+        }
+        let taps: Vec<Vec<Lanes>> = (0..area)
+            .map(|tap| weights.iter().skip(tap).step_by(area).copied().collect::<Vec<f32>>())
+            .map(|channels| grouped(&channels, 0.0))
+            .collect();
+        let bias_groups = grouped(bias, 0.0);
+        let groups = 0..bias_groups.len();
+        let weights = groups.clone().flat_map(|g| taps.iter().map(move |tap| tap[g])).collect();
+        let turned = groups.flat_map(|g| taps.iter().rev().map(move |tap| tap[g])).collect();
+        Some(Self { window, channels: bias.len(), weights, turned, bias: bias_groups })
     }
 
     pub(super) fn window(&self) -> Window {
         self.window
     }
 
-    pub(super) fn scratch_len(&self, from: Shape) -> usize {
-        match (self.is_common(), self.window.stride) {
-            (true, 1) => Plane::scratch_len(from),
-            (true, _) => Halving::scratch_len(from),
-            (false, _) => 0,
-        }
+    pub(super) fn channels(&self) -> usize {
+        self.channels
     }
 
-    pub(super) fn channels(&self) -> usize {
-        self.bias.len()
+    fn area(&self) -> usize {
+        self.window.kernel * self.window.kernel
     }
 
     #[inline(always)]
-    pub(super) fn forward(
+    pub(super) fn forward<S: Simd, const V: usize>(
         &self,
-        input: &[f32],
-        from: Shape,
+        registers: Registers<S, V>,
+        (input, from): (&[Lanes], Shape),
         epilogue: Epilogue<'_>,
-        (output, passed): (&mut [f32], &mut [bool]),
-        scratch: &mut [f32],
+        output: &mut [Lanes],
     ) {
         let to = self.window.shape(from);
-        let stride = self.window.stride;
-        if self.is_common() {
-            let planes = input.chunks_exact(from.area()).zip(output.chunks_exact_mut(to.area()));
-            let channels = self.weights.as_chunks::<9>().0.iter().zip(&self.bias);
-            let each = planes.zip(channels).enumerate();
-            if stride == 1 {
-                let mut plane = Plane::new(scratch, from);
-                for (n, ((input, output), (window, &bias))) in each {
-                    plane.fill(input);
-                    plane.convolve(window, true, output);
-                    epilogue.channel(n, bias, output, passed);
-                }
-            } else {
-                let mut halving = Halving::new(scratch, from);
-                for (n, ((input, output), (window, &bias))) in each {
-                    halving.forward(input, window, to.width, output);
-                    epilogue.channel(n, bias, output, passed);
-                }
-            }
-            return;
+        let groups = input.chunks_exact(from.area()).zip(output.chunks_exact_mut(to.area()));
+        let weights = self.weights.chunks_exact(self.area()).zip(&self.bias);
+        for (n, ((pixels, output), (weights, bias))) in groups.zip(weights).enumerate() {
+            let sums = Sums { window: self.window, pixels, from, to, weights };
+            sums.run(registers, &mut Finished { finish: epilogue.group(n, *bias), output });
         }
-        output.fill(0.0);
-        self.for_each_line(from, |weight, source, target, count| {
-            let source = input[source..].iter().step_by(stride);
-            let target = &mut output[target..][..count];
-            target.iter_mut().zip(source).for_each(|(t, s)| *t += weight * s);
-        });
-        epilogue.channels(&self.bias, output, passed);
     }
 
     /// Writes or adds the gradient with respect to the input.
     #[inline(always)]
-    pub(super) fn backward(
+    pub(super) fn backward<S: Simd, const V: usize>(
         &self,
-        upstream: &[f32],
+        registers: Registers<S, V>,
+        upstream: &[Lanes],
         from: Shape,
-        gradient: Target<'_>,
-        scratch: &mut [f32],
+        mut gradient: Target<'_>,
     ) {
-        let to = self.window.shape(from);
-        let stride = self.window.stride;
-        if self.is_common() {
-            let Target { first, values } = gradient;
-            let planes = upstream.chunks_exact(to.area()).zip(values.chunks_exact_mut(from.area()));
-            let each = planes.zip(self.weights.as_chunks::<9>().0);
-            if stride == 1 {
-                let mut plane = Plane::new(scratch, from);
-                for ((upstream, gradient), window) in each {
-                    let mut window = *window;
-                    // The transpose of this convolution is the one with the reversed window.
-                    window.reverse();
-                    plane.fill(upstream);
-                    plane.convolve(&window, first, gradient);
-                }
-            } else {
-                let mut halving = Halving::new(scratch, from);
-                for ((upstream, gradient), window) in each {
-                    halving.backward(upstream, window, to.width, (gradient, first));
-                }
+        let (to, Window { kernel, stride, padding }) = (self.window.shape(from), self.window);
+        let groups = upstream.chunks_exact(to.area()).enumerate();
+        if stride == 1 && padding < kernel {
+            // The transpose of this convolution is the one with turned windows.
+            let window = Window::new(kernel, 1, kernel - 1 - padding);
+            for ((n, pixels), weights) in groups.zip(self.turned.chunks_exact(self.area())) {
+                let sums = Sums { window, pixels, from: to, to: from, weights };
+                sums.run(registers, &mut gradient.group(n, from.area()));
             }
             return;
         }
-        let gradient = gradient.zeroed();
-        self.for_each_line(from, |weight, source, target, count| {
-            let upstream = &upstream[target..][..count];
-            let gradient = gradient[source..].iter_mut().step_by(stride);
-            gradient.zip(upstream).for_each(|(g, u)| *g += weight * u);
-        });
-    }
-
-    /// Whether the window is 3x3 with a padding of 1 and a stride of 1 or 2, as in nearly all layers.
-    fn is_common(&self) -> bool {
-        (self.window.kernel, self.window.padding) == (3, 1) && self.window.stride <= 2
-    }
-
-    /// Calls `visit(weight, first input, first output, count)` for every weight and every line that it
-    /// touches. Inputs advance by the stride, outputs by one.
-    #[inline(always)]
-    fn for_each_line(&self, from: Shape, mut visit: impl FnMut(f32, usize, usize, usize)) {
-        let to = self.window.shape(from);
-        let Window { kernel, stride, padding } = self.window;
-        for channel in 0..from.channels.min(self.bias.len()) {
-            for y in 0..to.height {
-                for ky in 0..kernel {
-                    let line = (y * stride + ky).checked_sub(padding);
-                    let Some(line) = line.filter(|&line| line < from.height) else { continue };
-                    for kx in 0..kernel {
-                        let weight = self.weights[(channel * kernel + ky) * kernel + kx];
-                        let (valid, start) = self.window.valid(kx, from.width, to.width);
-                        let source = channel * from.area() + line * from.width + start;
-                        let target = channel * to.area() + y * to.width + valid.start;
-                        visit(weight, source, target, valid.len());
+        for ((n, upstream), weights) in groups.zip(self.weights.chunks_exact(self.area())) {
+            let target = &mut gradient.group(n, from.area());
+            for y in 0..from.height {
+                let rows = self.window.outputs(y, to.height);
+                for x in 0..from.width {
+                    let mut sum = registers.zero();
+                    for (ky, oy) in rows.clone() {
+                        for (kx, ox) in self.window.outputs(x, to.width) {
+                            let weight = registers.load(&weights[ky * kernel + kx]);
+                            let value = registers.load(&upstream[oy * to.width + ox]);
+                            sum = registers.mul_adds(weight, value, sum);
+                        }
                     }
+                    target.put(registers, y * from.width + x, sum);
                 }
             }
         }
     }
 }
 
-/// A channel with lines of zeros above and below it. One loop runs over all lines at once, which vectorises
-/// better than many short loops. It would run into the next line at both ends; masks prevent that.
-struct Plane<'s> {
-    shape: Shape,
-    values: &'s mut [f32],
-    /// 0 in the first column, else 1.
-    left: &'s [f32],
-    /// 0 in the last column, else 1.
-    right: &'s [f32],
+impl Window {
+    /// Positions in the window and outputs that use the input at `n` along a side.
+    #[inline(always)]
+    fn outputs(self, n: usize, outputs: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
+        let (at, stride) = (n + self.padding, self.stride);
+        let (last, phase) = (at / stride, at % stride);
+        // From the last output whose window contains the input back to the first.
+        let count = self.kernel.saturating_sub(phase).div_ceil(stride).min(last + 1);
+        let skipped = (last + 1).saturating_sub(outputs).min(count);
+        (skipped..count).map(move |n| (phase + n * stride, last - n))
+    }
 }
 
-impl<'s> Plane<'s> {
-    fn scratch_len(shape: Shape) -> usize {
-        3 * shape.area() + 2 * shape.width + 2
-    }
+/// The windows of one group of channels.
+struct Sums<'a> {
+    window: Window,
+    pixels: &'a [Lanes],
+    from: Shape,
+    to: Shape,
+    weights: &'a [Lanes],
+}
 
+impl Sums<'_> {
     #[inline(always)]
-    fn new(scratch: &'s mut [f32], shape: Shape) -> Self {
-        let (values, rest) = scratch.split_at_mut(shape.area() + 2 * shape.width + 2);
-        let (left, rest) = rest.split_at_mut(shape.area());
-        let right = &mut rest[..shape.area()];
-        values.fill(0.0);
-        left.fill(1.0);
-        right.fill(1.0);
-        left.iter_mut().step_by(shape.width).for_each(|v| *v = 0.0);
-        right.iter_mut().skip(shape.width - 1).step_by(shape.width).for_each(|v| *v = 0.0);
-        Self { shape, values, left, right }
-    }
-
-    #[inline(always)]
-    fn fill(&mut self, channel: &[f32]) {
-        self.values[self.shape.width + 1..][..self.shape.area()].copy_from_slice(channel);
-    }
-
-    /// Writes the convolution, or adds it. The formula is there twice because the compiler does not inline
-    /// every closure, and then does not vectorise.
-    #[inline(always)]
-    fn convolve(&self, window: &[f32; 9], first: bool, output: &mut [f32]) {
-        let count = output.len();
-        let shifted = |n: usize| &self.values[n / 3 * self.shape.width + n % 3..][..count];
-        let [a, b, c, d, e, f, g, h, i] = std::array::from_fn(shifted);
-        let [ka, kb, kc, kd, ke, kf, kg, kh, ki] = *window;
-        let (left, right) = (&self.left[..count], &self.right[..count]);
-        if first {
-            for (n, out) in output.iter_mut().enumerate() {
-                *out = (kb * b[n] + ke * e[n] + kh * h[n])
-                    + left[n] * (ka * a[n] + kd * d[n] + kg * g[n])
-                    + right[n] * (kc * c[n] + kf * f[n] + ki * i[n]);
+    fn run<S: Simd, const V: usize>(&self, registers: Registers<S, V>, sink: &mut impl Sink<S, V>) {
+        match (self.window.kernel, self.window.stride, V) {
+            (3, 1, 1) => self.run_by::<S, V, 8, 1>(registers, sink),
+            (3, 1, 2 | 4) => self.run_by::<S, V, 4, 1>(registers, sink),
+            (3, 2, 1) => self.run_by::<S, V, 8, 2>(registers, sink),
+            (3, 2, 2 | 4) => self.run_by::<S, V, 4, 2>(registers, sink),
+            _ => {
+                (0..self.to.height).for_each(|y| self.single(registers, y, 0..self.to.width, sink))
             }
-        } else {
-            for (n, out) in output.iter_mut().enumerate() {
-                *out += (kb * b[n] + ke * e[n] + kh * h[n])
-                    + left[n] * (ka * a[n] + kd * d[n] + kg * g[n])
-                    + right[n] * (kc * c[n] + kf * f[n] + ki * i[n]);
+        }
+    }
+
+    /// Windows of 3x3 with a stride of `T`, `P` at once where none of them is cut off.
+    #[inline(always)]
+    fn run_by<S: Simd, const V: usize, const P: usize, const T: usize>(
+        &self,
+        registers: Registers<S, V>,
+        sink: &mut impl Sink<S, V>,
+    ) {
+        let (width, padding) = (self.to.width, self.window.padding);
+        let left = padding.div_ceil(T).min(width);
+        let right = ((self.from.width + padding).saturating_sub(3) / T + 1).clamp(left, width);
+        for y in 0..self.to.height {
+            let mut lines = [&[][..]; 3];
+            for (ky, line) in lines.iter_mut().enumerate() {
+                let inside = (T * y + ky).checked_sub(padding).filter(|&y| y < self.from.height);
+                if let Some(y) = inside {
+                    *line = &self.pixels[y * self.from.width..][..self.from.width];
+                }
             }
+            self.single(registers, y, 0..left, sink);
+            let mut x = left;
+            while x + P <= right {
+                let mut sums = [registers.zero(); P];
+                for ky in 0..3 {
+                    // Lines outside are empty.
+                    let Some(line) =
+                        lines[ky].get(T * x - padding..T * x - padding + T * (P - 1) + 3)
+                    else {
+                        continue;
+                    };
+                    for kx in 0..3 {
+                        let weight = registers.load(&self.weights[3 * ky + kx]);
+                        for p in 0..P {
+                            let value = registers.load(&line[T * p + kx]);
+                            sums[p] = registers.mul_adds(weight, value, sums[p]);
+                        }
+                    }
+                }
+                for p in 0..P {
+                    sink.put(registers, y * width + x + p, sums[p]);
+                }
+                x += P;
+            }
+            self.single(registers, y, x..width, sink);
+        }
+    }
+
+    /// One window after the other, of any size.
+    #[inline(always)]
+    fn single<S: Simd, const V: usize>(
+        &self,
+        registers: Registers<S, V>,
+        y: usize,
+        columns: std::ops::Range<usize>,
+        sink: &mut impl Sink<S, V>,
+    ) {
+        let Window { kernel, stride, padding } = self.window;
+        for x in columns {
+            let mut sum = registers.zero();
+            for ky in 0..kernel {
+                let line = (stride * y + ky).checked_sub(padding).filter(|&y| y < self.from.height);
+                let Some(line) = line else { continue };
+                for kx in 0..kernel {
+                    let at =
+                        (stride * x + kx).checked_sub(padding).filter(|&x| x < self.from.width);
+                    let Some(at) = at else { continue };
+                    let weight = registers.load(&self.weights[ky * kernel + kx]);
+                    let value = registers.load(&self.pixels[line * self.from.width + at]);
+                    sum = registers.mul_adds(weight, value, sum);
+                }
+            }
+            sink.put(registers, y * self.to.width + x, sum);
         }
     }
 }

@@ -1,9 +1,10 @@
 //! A small engine for convolutional networks: forward, and the gradient with respect to the input.
 //!
-//! A network is a list of nodes, each computed from earlier ones; node 0 is the input. A tensor holds
-//! one picture, channel by channel, row by row. Weights are constants, so only input gradients exist.
-//! An activation right after another operation is part of that operation's node. A run uses one thread. Several faces can run in parallel, each with its own [`Workspace`], which
-//! owns all memory and reuses it.
+//! A network is a list of nodes, each computed from earlier ones; node 0 is the input, a picture plane by plane, of
+//! which only [`Stem`] makes use. All other tensors lie in memory as `lanes` says. Weights are constants, so only
+//! input gradients exist. An activation right after another operation is part of that operation's node.
+//! A run uses one thread. Several faces can run in parallel, each with its own [`Workspace`], which owns all
+//! memory and reuses it.
 //!
 //! Existing crates do not fit: tract has no gradients, candle's max-pool gradient fails where kernel
 //! and stride differ, ort needs a shared library of 29 MB.
@@ -12,14 +13,17 @@ mod activation;
 mod conv;
 mod dense;
 mod depthwise;
-mod halving;
+mod geometry;
+mod lanes;
 mod pool;
+mod products;
+mod registers;
 mod simple;
+mod stem;
 mod step;
 mod target;
 #[cfg(test)]
 mod tests;
-mod winograd;
 mod workspace;
 
 use activation::Activation;
@@ -27,7 +31,7 @@ pub(crate) use conv::Conv;
 pub(crate) use dense::Dense;
 pub(crate) use depthwise::Depthwise;
 pub(crate) use pool::Pool;
-pub(crate) use winograd::Winograd;
+pub(crate) use stem::Stem;
 pub use workspace::Workspace;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,25 +77,16 @@ impl Window {
         let padded = n + 2 * self.padding;
         if padded < self.kernel { 0 } else { (padded - self.kernel) / self.stride + 1 }
     }
-
-    /// The part of a line of output positions whose input position `o * stride + k - padding`
-    /// lies in `0..n`, and the first such input position.
-    fn valid(self, k: usize, n: usize, positions: usize) -> (std::ops::Range<usize>, usize) {
-        let first = self.padding.saturating_sub(k).div_ceil(self.stride);
-        let end = (n + self.padding).saturating_sub(k).div_ceil(self.stride).min(positions);
-        let first = first.min(end);
-        (first..end, (first * self.stride + k).saturating_sub(self.padding))
-    }
 }
 
 /// An operation that computes a node from earlier ones.
 #[derive(Debug, Clone)]
 pub(crate) enum Op {
     Input,
+    /// A dense convolution of the network's input.
+    Stem(Stem),
     /// A dense convolution; with a window of the whole picture, a matrix product.
     Conv(Conv),
-    /// A dense 3x3 convolution of stride 1, faster where channels are few and the picture is large.
-    Winograd(Winograd),
     /// A matrix product of all values, for matrices that are large.
     Dense(Dense),
     /// A convolution of each channel with its own window.
@@ -129,6 +124,8 @@ struct Node {
 pub(crate) struct Network {
     nodes: Vec<Node>,
     outputs: Vec<NodeId>,
+    /// For each node, the first node that is computed from it.
+    first_use: Vec<usize>,
 }
 
 /// A node of a network under construction.
@@ -198,7 +195,12 @@ impl Builder {
             places.push(nodes.len());
             nodes.push(Node { op, inputs, activation });
         }
-        Network { nodes, outputs: outputs.iter().map(|output| NodeId(places[output.0])).collect() }
+        let mut first_use = vec![usize::MAX; nodes.len()];
+        for (n, node) in nodes.iter().enumerate().skip(1).rev() {
+            node.inputs[..node.op.arity()].iter().for_each(|&input| first_use[input] = n);
+        }
+        let outputs = outputs.iter().map(|output| NodeId(places[output.0])).collect();
+        Network { nodes, outputs, first_use }
     }
 }
 
@@ -220,8 +222,8 @@ impl Op {
     /// The number of output channels that have weights.
     fn weighted(&self) -> usize {
         match self {
+            Op::Stem(conv) => conv.outputs(),
             Op::Conv(conv) => conv.outputs(),
-            Op::Winograd(conv) => conv.outputs(),
             Op::Dense(dense) => dense.outputs(),
             Op::Depthwise(conv) => conv.channels(),
             _ => 0,
@@ -232,8 +234,8 @@ impl Op {
     fn shape(&self, a: Shape, b: Shape) -> Shape {
         match self {
             Op::Input | Op::Relu | Op::Relu6 | Op::Prelu(_) | Op::Sigmoid | Op::Scale => a,
+            Op::Stem(conv) => conv.shape(a),
             Op::Conv(conv) => conv.shape(a),
-            Op::Winograd(conv) => conv.shape(a),
             Op::Dense(dense) => dense.shape(),
             Op::Depthwise(conv) => conv.window().shape(a),
             Op::Pool(pool) => pool.window().shape(a),

@@ -1,5 +1,6 @@
 //! Max and average pooling.
 
+use super::lanes::{LANES, Lanes};
 use super::target::Target;
 use super::{Shape, Window};
 
@@ -19,21 +20,27 @@ impl Pool {
     }
 
     #[inline(always)]
-    pub(super) fn forward(self, input: &[f32], from: Shape, output: &mut [f32]) {
-        if self == Pool::Max(Window::new(2, 2, 0)) && from.height.is_multiple_of(2) {
-            return halve(input, from.width, output);
-        }
-        let part = self.part();
-        let (to, stride) = (self.window().shape(from), self.window().stride);
-        output.fill(if matches!(self, Pool::Max(_)) { f32::NEG_INFINITY } else { 0.0 });
-        for (n, line) in output.chunks_exact_mut(to.width).enumerate() {
-            self.for_each_shift(n, from, to, |source, valid| {
-                let pairs = line[valid].iter_mut().zip(input[source..].iter().step_by(stride));
-                match self {
-                    Pool::Max(_) => pairs.for_each(|(t, s)| *t = t.max(*s)),
-                    Pool::Average(_) => pairs.for_each(|(t, s)| *t += s * part),
+    pub(super) fn forward(self, input: &[Lanes], from: Shape, output: &mut [Lanes]) {
+        let (to, part) = (self.window().shape(from), self.part());
+        let groups = input.chunks_exact(from.area()).zip(output.chunks_exact_mut(to.area()));
+        for (input, output) in groups {
+            for (n, out) in output.iter_mut().enumerate() {
+                let inside = self.window().inside(n / to.width, n % to.width, from);
+                if matches!(self, Pool::Max(_)) {
+                    let mut largest = [f32::NEG_INFINITY; LANES];
+                    for at in inside {
+                        for i in 0..LANES {
+                            largest[i] =
+                                if input[at][i] > largest[i] { input[at][i] } else { largest[i] };
+                        }
+                    }
+                    *out = largest;
+                } else {
+                    let mut sum = [0.0; LANES];
+                    inside.for_each(|at| (0..LANES).for_each(|i| sum[i] += part * input[at][i]));
+                    *out = sum;
                 }
-            });
+            }
         }
     }
 
@@ -41,35 +48,28 @@ impl Pool {
     #[inline(always)]
     pub(super) fn backward(
         self,
-        (input, from): (&[f32], Shape),
-        (output, upstream): (&[f32], &[f32]),
+        (input, from): (&[Lanes], Shape),
+        (output, upstream): (&[Lanes], &[Lanes]),
         gradient: Target<'_>,
-        scratch: &mut [f32],
     ) {
-        let part = self.part();
-        let (to, stride) = (self.window().shape(from), self.window().stride);
-        let (gradient, left) = (gradient.zeroed(), &mut scratch[..to.width]);
-        let lines = output.chunks_exact(to.width).zip(upstream.chunks_exact(to.width));
-        for (n, (output, upstream)) in lines.enumerate() {
+        let (to, part) = (self.window().shape(from), self.part());
+        let gradient = gradient.zeroed();
+        for (n, (output, upstream)) in output.iter().zip(upstream).enumerate() {
+            let (group, n) = (n / to.area() * from.area(), n % to.area());
             // What no maximum has got yet.
-            left.copy_from_slice(upstream);
-            self.for_each_shift(n, from, to, |source, valid| {
-                let gradient = gradient[source..].iter_mut().step_by(stride);
-                match self {
-                    Pool::Max(_) => {
-                        let input = input[source..].iter().step_by(stride);
-                        let rest = left[valid.clone()].iter_mut().zip(&output[valid]);
-                        for ((g, i), (l, o)) in gradient.zip(input).zip(rest) {
-                            let hit = if i == o { *l } else { 0.0 };
-                            *g += hit;
-                            *l -= hit;
-                        }
-                    }
-                    Pool::Average(_) => {
-                        gradient.zip(&left[valid]).for_each(|(g, l)| *g += l * part);
+            let mut left = *upstream;
+            for at in self.window().inside(n / to.width, n % to.width, from) {
+                let (gradient, input) = (&mut gradient[group + at], &input[group + at]);
+                for i in 0..LANES {
+                    if matches!(self, Pool::Max(_)) {
+                        let hit = if input[i] == output[i] { left[i] } else { 0.0 };
+                        gradient[i] += hit;
+                        left[i] -= hit;
+                    } else {
+                        gradient[i] += part * left[i];
                     }
                 }
-            });
+            }
         }
     }
 
@@ -77,39 +77,17 @@ impl Pool {
     fn part(self) -> f32 {
         1.0 / (self.window().kernel * self.window().kernel) as f32
     }
-
-    /// Calls `visit(first input, outputs)` for each position in the windows of an output line. Inputs
-    /// advance by the stride.
-    #[inline(always)]
-    fn for_each_shift(
-        self,
-        line: usize,
-        from: Shape,
-        to: Shape,
-        mut visit: impl FnMut(usize, std::ops::Range<usize>),
-    ) {
-        let Window { kernel, stride, padding } = self.window();
-        let (channel, y) = (line / to.height, line % to.height);
-        for ky in 0..kernel {
-            let row = (y * stride + ky).checked_sub(padding).filter(|&row| row < from.height);
-            let Some(row) = row else { continue };
-            for kx in 0..kernel {
-                let (valid, start) = self.window().valid(kx, from.width, to.width);
-                visit(channel * from.area() + row * from.width + start, valid);
-            }
-        }
-    }
 }
 
-/// The maximum of every 2x2 square. The number of rows must be even.
-#[inline(always)]
-fn halve(input: &[f32], width: usize, output: &mut [f32]) {
-    let pairs = input.chunks_exact(2 * width).zip(output.chunks_exact_mut(width / 2));
-    for (two_lines, line) in pairs {
-        let (upper, lower) = two_lines.split_at(width);
-        let squares = upper.chunks_exact(2).zip(lower.chunks_exact(2));
-        for (out, (u, l)) in line.iter_mut().zip(squares) {
-            *out = u[0].max(u[1]).max(l[0].max(l[1]));
-        }
+impl Window {
+    /// The pixels of the window at an output that are not in the padding.
+    #[inline(always)]
+    fn inside(self, y: usize, x: usize, from: Shape) -> impl Iterator<Item = usize> {
+        let range = |n: usize, side: usize| {
+            let first = n * self.stride;
+            first.saturating_sub(self.padding)..(first + self.kernel - self.padding).min(side)
+        };
+        let columns = range(x, from.width);
+        range(y, from.height).flat_map(move |y| columns.clone().map(move |x| y * from.width + x))
     }
 }

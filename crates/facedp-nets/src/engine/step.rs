@@ -1,53 +1,45 @@
 //! One node, forward or backward, compiled for the vector instructions of the machine it runs on.
-//!
-//! `pulp` calls its argument from functions that are compiled for each instruction set. Whatever is
-//! inlined there is compiled for it too, hence `inline(always)` on the loops of all operations.
 
-use pulp::{Arch, NullaryFnOnce};
+use pulp::Simd;
 
 use super::activation::Epilogue;
+use super::lanes::{LANES, Lanes};
+use super::registers::{Registers, Work};
 use super::target::Target;
+use super::workspace::Scratch;
 use super::{Op, Shape, simple};
 
 #[derive(Clone, Copy)]
 pub(super) struct Input<'a> {
-    pub values: &'a [f32],
+    pub values: &'a [Lanes],
     pub shape: Shape,
 }
 
 pub(super) struct Forward<'a> {
     pub op: &'a Op,
     pub inputs: [Input<'a>; 2],
+    /// The network's input, plane by plane.
+    pub planes: &'a [f32],
     pub epilogue: Epilogue<'a>,
-    pub output: &'a mut [f32],
-    /// Which values the activation leaves as they are; empty without one.
-    pub passed: &'a mut [bool],
+    pub output: &'a mut [Lanes],
     pub shape: Shape,
-    pub scratch: &'a mut [f32],
+    pub scratch: &'a mut Scratch,
 }
 
-impl Forward<'_> {
-    pub(super) fn run(self) {
-        Arch::new().dispatch(self);
-    }
-}
-
-impl NullaryFnOnce for Forward<'_> {
-    type Output = ();
-
+impl Work for Forward<'_> {
     #[inline(always)]
-    fn call(self) {
-        let Self { op, inputs: [a, b], epilogue, output, passed, shape, scratch } = self;
+    fn run<S: Simd, const V: usize>(self, registers: Registers<S, V>) {
+        let Self { op, inputs: [a, b], planes, epilogue, output, shape, scratch } = self;
         let (x, from) = (a.values, a.shape);
         match op {
-            Op::Conv(conv) => return conv.forward(x, from, epilogue, (output, passed), scratch),
-            Op::Depthwise(conv) => {
-                return conv.forward(x, from, epilogue, (output, passed), scratch);
+            Op::Stem(conv) => {
+                return conv.forward(registers, (planes, from), epilogue, output, scratch);
             }
-            Op::Winograd(conv) => {
-                return conv.forward(x, from, epilogue, (output, passed), scratch);
+            Op::Conv(conv) => {
+                return conv.forward(registers, (x, from), epilogue, output, scratch);
             }
-            Op::Dense(dense) => return dense.forward(x, epilogue, (output, passed)),
+            Op::Depthwise(conv) => return conv.forward(registers, (x, from), epilogue, output),
+            Op::Dense(dense) => return dense.forward(registers, x, epilogue, output),
             Op::Input => {}
             Op::Relu | Op::Relu6 | Op::Prelu(_) => output.copy_from_slice(x),
             Op::Sigmoid => simple::sigmoid(x, output),
@@ -56,35 +48,29 @@ impl NullaryFnOnce for Forward<'_> {
             Op::Upsample => simple::upsample(x, from, output),
             Op::Add if from == b.shape => simple::add(x, b.values, output),
             Op::Add => {
-                output.fill(0.0);
+                output.fill([0.0; LANES]);
                 simple::add_to_corner(x, from, output, shape);
                 simple::add_to_corner(b.values, b.shape, output, shape);
             }
             Op::Scale => simple::scale(x, from, b.values, output),
         }
-        epilogue.all(output, passed);
+        epilogue.all(registers, shape.area(), output);
     }
 }
 
 /// Turns the gradient of a node into that of its operation.
 pub(super) struct Undo<'a> {
     pub epilogue: Epilogue<'a>,
-    pub passed: &'a [bool],
-    pub gradient: &'a mut [f32],
+    pub area: usize,
+    /// What the node was computed to be.
+    pub values: &'a [Lanes],
+    pub gradient: &'a mut [Lanes],
 }
 
-impl Undo<'_> {
-    pub(super) fn run(self) {
-        Arch::new().dispatch(self);
-    }
-}
-
-impl NullaryFnOnce for Undo<'_> {
-    type Output = ();
-
+impl Work for Undo<'_> {
     #[inline(always)]
-    fn call(self) {
-        self.epilogue.backward(self.passed, self.gradient);
+    fn run<S: Simd, const V: usize>(self, registers: Registers<S, V>) {
+        self.epilogue.undo(registers, self.area, self.values, self.gradient);
     }
 }
 
@@ -95,33 +81,29 @@ pub(super) struct Backward<'a> {
     /// Which input: 0 or 1.
     pub position: usize,
     pub output: Input<'a>,
-    pub upstream: &'a [f32],
+    pub upstream: &'a [Lanes],
     pub gradient: Target<'a>,
-    pub scratch: &'a mut [f32],
+    /// The gradient with respect to the network's input, plane by plane.
+    pub planes: &'a mut [f32],
+    pub scratch: &'a mut Scratch,
 }
 
-impl Backward<'_> {
-    pub(super) fn run(self) {
-        Arch::new().dispatch(self);
-    }
-}
-
-impl NullaryFnOnce for Backward<'_> {
-    type Output = ();
-
+impl Work for Backward<'_> {
     #[inline(always)]
-    fn call(self) {
-        let Self { op, inputs, position, output, upstream: up, gradient, scratch } = self;
+    fn run<S: Simd, const V: usize>(self, registers: Registers<S, V>) {
+        let Self { op, inputs, position, output, upstream: up, gradient, planes, scratch } = self;
         let Input { values: x, shape: from } = inputs[position];
         match op {
             Op::Input => {}
-            Op::Conv(conv) => conv.backward(up, from, gradient, scratch),
-            Op::Winograd(conv) => conv.backward(up, from, gradient, scratch),
-            Op::Dense(dense) => dense.backward(up, gradient),
-            Op::Depthwise(conv) => conv.backward(up, from, gradient, scratch),
-            Op::Relu | Op::Relu6 | Op::Prelu(_) => gradient.put(up.iter().copied()),
+            Op::Stem(conv) => conv.backward(registers, up, from, planes, scratch),
+            Op::Conv(conv) => conv.backward(registers, up, from, gradient, scratch),
+            Op::Dense(dense) => dense.backward(registers, up, gradient),
+            Op::Depthwise(conv) => conv.backward(registers, up, from, gradient),
+            Op::Relu | Op::Relu6 | Op::Prelu(_) => {
+                simple::add_from_corner(up, from, gradient, from);
+            }
             Op::Sigmoid => simple::sigmoid_backward(output.values, up, gradient),
-            Op::Pool(pool) => pool.backward((x, from), (output.values, up), gradient, scratch),
+            Op::Pool(pool) => pool.backward((x, from), (output.values, up), gradient),
             Op::GlobalAverage => simple::global_average_backward(from, up, gradient),
             Op::Upsample => simple::upsample_backward(from, up, gradient),
             Op::Add => simple::add_from_corner(up, output.shape, gradient, from),

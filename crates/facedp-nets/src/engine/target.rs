@@ -1,32 +1,74 @@
 //! Where an operation's backward step leaves its gradient.
 
+use pulp::Simd;
+
+use super::activation::{Epilogue, Finish};
+use super::lanes::{LANES, Lanes};
+use super::products::Sink;
+use super::registers::Registers;
+
 /// The gradient of a node, as one of the nodes computed from it sees it.
 pub(super) struct Target<'a> {
     /// Whether nothing has been written to it: the values are those of another node, to be replaced.
     pub first: bool,
-    pub values: &'a mut [f32],
+    pub values: &'a mut [Lanes],
+    /// Once nothing else will be added: what turns it into the gradient of the node's operation, and the values of
+    /// the node. Only convolutions take care of it.
+    pub undo: Option<(Epilogue<'a>, &'a [Lanes])>,
 }
 
 impl<'a> Target<'a> {
-    /// Writes values, or adds them to what is there.
-    #[inline(always)]
-    pub(super) fn put(self, values: impl Iterator<Item = f32>) {
-        put(self.values, self.first, values);
-    }
-
     /// The values, ready to be added to.
     #[inline(always)]
-    pub(super) fn zeroed(self) -> &'a mut [f32] {
+    pub(super) fn zeroed(self) -> &'a mut [Lanes] {
         if self.first {
-            self.values.fill(0.0);
+            self.values.fill([0.0; LANES]);
         }
         self.values
     }
+
+    /// The part of one group of channels.
+    #[inline(always)]
+    pub(super) fn group(&mut self, n: usize, area: usize) -> GroupTarget<'_> {
+        let range = n * area..(n + 1) * area;
+        let undo = self
+            .undo
+            .map(|(epilogue, values)| (epilogue.group(n, [0.0; LANES]), &values[range.clone()]));
+        GroupTarget { first: self.first, gradient: &mut self.values[range], undo }
+    }
+
+    /// Writes a pixel, or adds it to what is there.
+    #[inline(always)]
+    pub(super) fn write(&mut self, n: usize, pixel: Lanes) {
+        let target = &mut self.values[n];
+        if self.first {
+            *target = pixel;
+        } else {
+            (0..LANES).for_each(|i| target[i] += pixel[i]);
+        }
+    }
 }
 
-/// Writes values, or adds them to what is there.
-#[inline(always)]
-pub(super) fn put(target: &mut [f32], first: bool, values: impl Iterator<Item = f32>) {
-    let pairs = target.iter_mut().zip(values);
-    if first { pairs.for_each(|(t, v)| *t = v) } else { pairs.for_each(|(t, v)| *t += v) }
+/// The part of a [`Target`] for one group of channels.
+pub(super) struct GroupTarget<'a> {
+    pub first: bool,
+    pub gradient: &'a mut [Lanes],
+    pub undo: Option<(Finish, &'a [Lanes])>,
+}
+
+impl<S: Simd, const V: usize> Sink<S, V> for GroupTarget<'_> {
+    #[inline(always)]
+    fn put(&mut self, registers: Registers<S, V>, target: usize, sum: [S::f32s; V]) {
+        let pixel = &mut self.gradient[target];
+        let mut sum = if self.first { sum } else { registers.add(registers.load(pixel), sum) };
+        if let Some((finish, values)) = &self.undo {
+            sum = finish.undo(registers, sum, &values[target]);
+        }
+        registers.store(sum, pixel);
+    }
+
+    #[inline(always)]
+    fn repeats(&self) -> bool {
+        self.first
+    }
 }

@@ -1,6 +1,9 @@
 //! Running a network, in memory that is reused between runs.
 
 use super::activation::Epilogue;
+use super::geometry::Tables;
+use super::lanes::{LANES, Memory, from_planes, to_planes};
+use super::registers::dispatch;
 use super::step::{Backward, Forward, Input, Undo};
 use super::target::Target;
 use super::{Network, Node, Op, Shape};
@@ -11,16 +14,24 @@ use super::{Network, Node, Op, Shape};
 #[derive(Debug, Default)]
 pub struct Workspace {
     shapes: Vec<Shape>,
-    values: Vec<Vec<f32>>,
-    /// Which values the activation of a node left as they were.
-    passed: Vec<Vec<bool>>,
+    /// The network's input, plane by plane, and the gradient with respect to it.
+    planes: Vec<f32>,
+    gradient: Vec<f32>,
+    values: Vec<Memory>,
     /// The gradient of a node, from the first of the nodes computed from it to the node itself.
-    gradients: Vec<Option<Vec<f32>>>,
+    gradients: Vec<Option<Memory>>,
     /// Memory for gradients. The last one was used last and is likely to be in the cache.
-    free: Vec<Vec<f32>>,
-    scratch: Vec<f32>,
+    free: Vec<Memory>,
+    scratch: Scratch,
     /// For each node, factors on the weights of its output channels; none means 1.
     factors: Vec<Vec<f32>>,
+}
+
+/// What an operation needs while it runs.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    pub memory: Memory,
+    pub tables: Tables,
 }
 
 impl Network {
@@ -74,27 +85,42 @@ impl Network {
 
     fn run(&self, work: &mut Workspace, input: Shape, fill: impl FnOnce(&mut [f32])) {
         work.prepare(self, input);
-        fill(&mut work.values[0][..input.len()]);
+        fill(&mut work.planes);
         for (index, node) in self.nodes.iter().enumerate().skip(1) {
             let (before, rest) = work.values.split_at_mut(index);
             let shapes = &work.shapes;
             let inputs = node.inputs.map(|n| {
                 let shape = shapes[n];
-                Input { values: &before[n][..shape.len()], shape }
+                let values = if n == 0 { &[][..] } else { before[n].get(shape.lanes()) };
+                Input { values, shape }
             });
             let shape = shapes[index];
-            let output = &mut rest[0][..shape.len()];
-            let passed = &mut work.passed[index][..node.flags(shape)];
-            let scratch = &mut *work.scratch;
-            let epilogue = node.epilogue(&work.factors[index], shape);
-            Forward { op: &node.op, inputs, epilogue, output, passed, shape, scratch }.run();
+            dispatch(Forward {
+                op: &node.op,
+                inputs,
+                planes: &work.planes,
+                epilogue: node.epilogue(&work.factors[index]),
+                output: rest[0].get_mut(shape.lanes()),
+                shape,
+                scratch: &mut work.scratch,
+            });
         }
     }
 
-    /// The value of one output after [`Network::forward`].
-    pub(crate) fn output<'w>(&self, work: &'w Workspace, output: usize) -> &'w [f32] {
+    /// The value of one output after [`Network::forward`], channel by channel.
+    pub(crate) fn output(&self, work: &Workspace, output: usize) -> Vec<f32> {
         let node = self.outputs[output].0;
-        &work.values[node][..work.shapes[node].len()]
+        to_planes(work.values[node].get(work.shapes[node].lanes()), work.shapes[node])
+    }
+
+    /// The value of one output with at most 16 channels, pixel by pixel.
+    pub(crate) fn output_pixels<'w>(
+        &self,
+        work: &'w Workspace,
+        output: usize,
+    ) -> &'w [[f32; LANES]] {
+        let node = self.outputs[output].0;
+        work.values[node].get(work.shapes[node].area())
     }
 
     /// The gradient of `sum(upstream * output)` with respect to the input, after
@@ -107,98 +133,99 @@ impl Network {
     ) -> &'w [f32] {
         work.free.extend(work.gradients.drain(..).flatten());
         work.gradients.resize_with(self.nodes.len(), || None);
+        work.gradient.clear();
+        work.gradient.resize(work.planes.len(), 0.0);
         let last = self.outputs[output].0;
-        let mut gradient = work.take(last);
-        gradient[..upstream.len()].copy_from_slice(upstream);
+        let (mut gradient, shape) = (work.take(last), work.shapes[last]);
+        from_planes(upstream, shape, gradient.get_mut(shape.lanes()));
+        self.undo(last, work, &mut gradient);
         work.gradients[last] = Some(gradient);
         for (index, node) in self.nodes.iter().enumerate().take(last + 1).skip(1).rev() {
             // Nothing that leads to the output was computed from a node without a gradient.
             if let Some(gradient) = work.gradients[index].take() {
-                let gradient = node.backward(index, gradient, work);
+                let gradient = self.pass_on(node, index, gradient, work);
                 work.free.push(gradient);
             }
         }
-        let length = work.shapes[0].len();
-        match &mut work.gradients[0] {
-            Some(gradient) => &gradient[..length],
-            none => &none.insert(vec![0.0; length])[..],
+        &work.gradient
+    }
+
+    /// Turns the gradient of a node into that of its operation.
+    fn undo(&self, index: usize, work: &Workspace, gradient: &mut Memory) {
+        let (epilogue, shape) =
+            (self.nodes[index].epilogue(&work.factors[index]), work.shapes[index]);
+        if index > 0 && !epilogue.is_empty() {
+            let (area, values) = (shape.area(), work.values[index].get(shape.lanes()));
+            let gradient = gradient.get_mut(shape.lanes());
+            dispatch(Undo { epilogue, area, values, gradient });
         }
     }
-}
 
-impl Node {
-    fn epilogue<'a>(&'a self, factors: &'a [f32], shape: Shape) -> Epilogue<'a> {
-        Epilogue { activation: self.activation.as_ref(), factors, area: shape.area() }
-    }
-
-    /// The number of values of which its activation notes whether they passed.
-    fn flags(&self, shape: Shape) -> usize {
-        if self.activation.is_some() { shape.len() } else { 0 }
-    }
-
-    /// Passes the gradient of a node on to its inputs. Returns the memory of that gradient.
-    fn backward(&self, index: usize, mut own: Vec<f32>, work: &mut Workspace) -> Vec<f32> {
+    /// Passes the gradient of a node's operation on to its inputs. Returns the memory of that gradient.
+    fn pass_on(&self, node: &Node, index: usize, own: Memory, work: &mut Workspace) -> Memory {
         let shape = work.shapes[index];
-        let upstream = &mut own[..shape.len()];
-        let epilogue = self.epilogue(&work.factors[index], shape);
-        let passed = &work.passed[index][..self.flags(shape)];
-        Undo { epilogue, passed, gradient: upstream }.run();
-        for (position, &input) in self.inputs[..self.op.arity()].iter().enumerate() {
+        for (position, &input) in node.inputs[..node.op.arity()].iter().enumerate() {
             let before = work.gradients[input].take();
-            let (first, mut values) =
+            let (first, mut memory) =
                 (before.is_none(), before.unwrap_or_else(|| work.take(input)));
+            let length = if input == 0 { 0 } else { work.shapes[input].lanes() };
             let read = |n: usize| {
                 let shape = work.shapes[n];
-                Input { values: &work.values[n][..shape.len()], shape }
+                let values = if n == 0 { &[][..] } else { work.values[n].get(shape.lanes()) };
+                Input { values, shape }
             };
-            Backward {
-                op: &self.op,
-                inputs: self.inputs.map(read),
+            // Nodes are visited from last to first: nothing will be added after the first that uses the input.
+            let complete = self.first_use[input] == index;
+            let fused = matches!(node.op, Op::Conv(_) | Op::Depthwise(_));
+            let epilogue = self.nodes[input].epilogue(&work.factors[input]);
+            let undo = complete && fused && !epilogue.is_empty();
+            let undo = undo.then(|| (epilogue, read(input).values));
+            dispatch(Backward {
+                op: &node.op,
+                inputs: node.inputs.map(read),
                 position,
                 output: read(index),
-                upstream,
-                gradient: Target { first, values: &mut values[..work.shapes[input].len()] },
+                upstream: own.get(shape.lanes()),
+                gradient: Target { first, values: memory.get_mut(length), undo },
+                planes: &mut work.gradient,
                 scratch: &mut work.scratch,
+            });
+            if complete && !fused {
+                self.undo(input, work, &mut memory);
             }
-            .run();
-            work.gradients[input] = Some(values);
+            work.gradients[input] = Some(memory);
         }
         own
     }
 }
 
+impl Node {
+    fn epilogue<'a>(&'a self, factors: &'a [f32]) -> Epilogue<'a> {
+        Epilogue { activation: self.activation.as_ref(), factors }
+    }
+}
+
 impl Workspace {
-    /// Memory for the gradient of a node, at least as long as needed, with any values.
-    fn take(&mut self, node: usize) -> Vec<f32> {
+    /// Memory for the gradient of a node, with any values.
+    fn take(&mut self, node: usize) -> Memory {
         let mut memory = self.free.pop().unwrap_or_default();
-        memory.resize(memory.len().max(self.shapes[node].len()), 0.0);
+        memory.reserve(if node == 0 { 0 } else { self.shapes[node].lanes() });
         memory
     }
 
     fn prepare(&mut self, network: &Network, input: Shape) {
         network.shapes(input, &mut self.shapes);
-        self.values.resize_with(network.nodes.len(), Vec::new);
+        self.planes.resize(input.len(), 0.0);
+        self.values.resize_with(self.values.len().max(network.nodes.len()), Memory::default);
         self.factors.resize_with(network.nodes.len(), Vec::new);
-        // Memory never gets shorter: to make it longer again would fill it with zeros, and networks take
-        // turns.
-        for (values, shape) in self.values.iter_mut().zip(&self.shapes) {
-            values.resize(values.len().max(shape.len()), 0.0);
-        }
-        self.passed.resize_with(network.nodes.len(), Vec::new);
-        for ((passed, shape), node) in self.passed.iter_mut().zip(&self.shapes).zip(&network.nodes)
-        {
-            passed.resize(passed.len().max(node.flags(*shape)), false);
+        for (values, shape) in self.values.iter_mut().zip(&self.shapes).skip(1) {
+            values.reserve(shape.lanes());
         }
         let scratch = network.nodes.iter().map(|node| match &node.op {
+            Op::Stem(conv) => conv.scratch_len(self.shapes[node.inputs[0]]),
             Op::Conv(conv) => conv.scratch_len(self.shapes[node.inputs[0]]),
-            Op::Winograd(conv) => conv.scratch_len(self.shapes[node.inputs[0]]),
-            Op::Depthwise(conv) => conv.scratch_len(self.shapes[node.inputs[0]]),
-            Op::Pool(_) => self.shapes[node.inputs[0]].width,
             _ => 0,
         });
-        let needed = scratch.max().unwrap_or(0);
-        if self.scratch.len() < needed {
-            self.scratch.resize(needed, 0.0);
-        }
+        self.scratch.memory.reserve(scratch.max().unwrap_or(0));
     }
 }

@@ -27,7 +27,7 @@ const BLOCKS: [(usize, bool); 14] = [
 pub(crate) fn network() -> Result<Network> {
     let weights = Weights::read("dlib", FILE)?;
     let mut net = Builder::default();
-    let mut x = net.then(net.input(), weights.conv("conv", 3, Window::new(7, 2, 0))?);
+    let mut x = net.then(net.input(), weights.stem("conv", Window::new(7, 2, 0))?);
     x = net.then(x, Op::Relu);
     x = net.then(x, Op::Pool(Pool::Max(Window::new(3, 2, 0))));
     let mut inputs = 32;
@@ -36,11 +36,12 @@ pub(crate) fn network() -> Result<Network> {
         let first = if halves {
             weights.conv(&name, inputs, Window::new(3, 2, 0))?
         } else {
-            weights.conv3x3(&name, inputs)?
+            weights.conv(&name, inputs, Window::new(3, 1, 1))?
         };
         let mut y = net.then(x, first);
         y = net.then(y, Op::Relu);
-        y = net.then(y, weights.conv3x3(&format!("block{number}.conv2"), outputs)?);
+        y = net
+            .then(y, weights.conv(&format!("block{number}.conv2"), outputs, Window::new(3, 1, 1))?);
         if halves {
             x = net.then(x, Op::Pool(Pool::Average(Window::new(2, 2, 0))));
         }

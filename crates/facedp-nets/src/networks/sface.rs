@@ -18,7 +18,7 @@ pub(crate) fn network() -> Result<Network> {
     let activate = |net: &mut Builder, x: NodeId, name: &str| -> Result<NodeId> {
         Ok(net.then(x, weights.prelu(name)?))
     };
-    let mut x = net.then(net.input(), weights.conv("conv", 3, Window::new(3, 1, 1))?);
+    let mut x = net.then(net.input(), weights.stem("conv", Window::new(3, 1, 1))?);
     x = activate(&mut net, x, "conv")?;
     for (number, inputs) in (1..=13).zip(CHANNELS) {
         let stride = if HALVING.contains(&number) { 2 } else { 1 };
@@ -29,6 +29,6 @@ pub(crate) fn network() -> Result<Network> {
         x = net.then(x, weights.conv(&name, inputs, Window::new(1, 1, 0))?);
         x = activate(&mut net, x, &name)?;
     }
-    x = net.then(x, weights.dense("fc", 1024 * 7 * 7)?);
+    x = net.then(x, weights.dense("fc", 1024, 7 * 7)?);
     Ok(net.finish(&[x]))
 }

@@ -28,7 +28,7 @@ pub(crate) fn network() -> Result<Network> {
     };
     let half = |net: &mut Builder, x| net.then(x, Op::Pool(Pool::Max(Window::new(2, 2, 0))));
 
-    let mut x = net.then(net.input(), weights.conv("stem.conv", 3, Window::new(3, 2, 1))?);
+    let mut x = net.then(net.input(), weights.stem("stem.conv", Window::new(3, 2, 1))?);
     x = net.then(x, Op::Relu);
     x = active(&mut net, x, "stem.unit", 16)?;
     let mut stages = Vec::new();

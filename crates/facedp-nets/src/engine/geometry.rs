@@ -1,0 +1,128 @@
+//! Which pixels a dense convolution multiplies with which weights, forward and backward.
+//!
+//! Pictures get a border of zeros first, so that no window is cut off. The gradient of an input pixel is a sum over
+//! those outputs whose windows contain it. Which positions of the window these are depends on the pixel's place
+//! modulo the stride: its phase.
+
+use super::lanes::LANES;
+use super::products::{Place, Term};
+use super::{Shape, Window};
+
+/// Memory for the tables of one convolution.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    pub terms: Vec<Term>,
+    pub places: Vec<Place>,
+}
+
+/// A position modulo the stride, in both directions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Phase {
+    y: usize,
+    x: usize,
+}
+
+impl Shape {
+    pub(super) const fn with_border(self, border: usize) -> Self {
+        Self::new(self.channels, self.height + 2 * border, self.width + 2 * border)
+    }
+}
+
+impl Window {
+    /// The border of an upstream gradient.
+    pub(super) const fn margin(self) -> usize {
+        (self.kernel - 1) / self.stride + 1
+    }
+
+    pub(super) fn phases(self) -> impl Iterator<Item = Phase> {
+        (0..self.stride * self.stride)
+            .map(move |n| Phase { y: n / self.stride, x: n % self.stride })
+    }
+
+    /// The number of positions along a side of the window that belong to a phase.
+    const fn taps(self, phase: usize) -> usize {
+        self.kernel.saturating_sub(phase).div_ceil(self.stride)
+    }
+}
+
+impl Tables {
+    /// For the result of a convolution. `padded` is its input with its border.
+    pub(super) fn forward(&mut self, window: Window, padded: Shape, to: Shape) {
+        let k = window.kernel;
+        self.terms.clear();
+        for group in 0..padded.channels.div_ceil(LANES) {
+            for tap in 0..k * k {
+                let offset = group * padded.area() + tap / k * padded.width + tap % k;
+                self.terms.push(term(offset, group * k * k + tap));
+            }
+        }
+        self.places.clear();
+        for y in 0..to.height {
+            for x in 0..to.width {
+                let base = window.stride * (y * padded.width + x);
+                self.places.push(place(base, y * to.width + x));
+            }
+        }
+    }
+
+    /// For the gradient with respect to the input, of those of its pixels that are in a phase. `padded` is the
+    /// upstream gradient with its margin.
+    pub(super) fn backward(&mut self, window: Window, padded: Shape, from: Shape, phase: Phase) {
+        let Window { kernel: k, stride, padding } = window;
+        let (rows, columns) = (window.taps(phase.y), window.taps(phase.x));
+        self.terms.clear();
+        for group in 0..padded.channels.div_ceil(LANES) {
+            for n in 0..rows * columns {
+                let (y, x) = (n / columns, n % columns);
+                // Later positions of the window belong to earlier outputs.
+                let at = (rows - 1 - y) * padded.width + columns - 1 - x;
+                let tap = (phase.y + stride * y) * k + phase.x + stride * x;
+                self.terms.push(term(group * padded.area() + at, group * k * k + tap));
+            }
+        }
+        self.places.clear();
+        let start =
+            |n: usize, taps: usize| (n + padding) / stride + window.margin() + 1 - taps.max(1);
+        let is_in = |n: usize, phase: usize| (n + padding) % stride == phase;
+        for y in (0..from.height).filter(|&y| is_in(y, phase.y)) {
+            for x in (0..from.width).filter(|&x| is_in(x, phase.x)) {
+                let base = start(y, rows) * padded.width + start(x, columns);
+                self.places.push(place(base, y * from.width + x));
+            }
+        }
+    }
+
+    /// For a product of every pixel with one matrix for each group.
+    pub(super) fn pointwise(&mut self, from: Shape) {
+        self.terms.clear();
+        self.terms.extend((0..from.groups()).map(|group| term(group * from.area(), group)));
+    }
+}
+
+// Pictures are far smaller than 2^32 pixels: the detector takes tiles, recognisers take chips.
+fn term(offset: usize, matrix: usize) -> Term {
+    Term { offset: offset as u32, matrix: matrix as u32 }
+}
+
+fn place(base: usize, target: usize) -> Place {
+    Place { base: base as u32, target: target as u32 }
+}
+
+/// Copies a tensor into a border of zeros.
+#[inline(always)]
+pub(super) fn pad<T: Copy>(pixels: &[T], shape: Shape, border: usize, zero: T, padded: &mut [T]) {
+    let wide = shape.with_border(border);
+    let groups = pixels.chunks_exact(shape.area()).zip(padded.chunks_exact_mut(wide.area()));
+    for (pixels, padded) in groups {
+        let mut lines = padded.chunks_exact_mut(wide.width);
+        lines.by_ref().take(border).for_each(|line| line.fill(zero));
+        for (line, pixels) in lines.by_ref().zip(pixels.chunks_exact(shape.width)) {
+            line[..border].fill(zero);
+            line[border..][..shape.width].copy_from_slice(pixels);
+            line[border + shape.width..].fill(zero);
+        }
+        // The iterator above has taken the first line of the lower border.
+        let lower = (border + shape.height) * wide.width;
+        padded[lower..].fill(zero);
+    }
+}

@@ -1,0 +1,124 @@
+//! A pixel in the vector registers of the machine.
+
+use pulp::Simd;
+
+use super::lanes::{LANES, Lanes};
+
+/// Operations on pixels that lie in `V` registers each.
+#[derive(Clone, Copy)]
+pub(super) struct Registers<S, const V: usize> {
+    simd: S,
+}
+
+/// Work that is compiled for the registers of each kind of processor. Whatever it calls must be
+/// `inline(always)`: other functions are compiled for the oldest processors.
+pub(super) trait Work {
+    fn run<S: Simd, const V: usize>(self, registers: Registers<S, V>);
+}
+
+/// Runs it with the widest registers that this processor has.
+pub(super) fn dispatch(work: impl Work) {
+    pulp::Arch::new().dispatch(Dispatched(work));
+}
+
+struct Dispatched<W>(W);
+
+impl<W: Work> pulp::WithSimd for Dispatched<W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        match S::F32_LANES {
+            16 => self.0.run(Registers::<S, 1> { simd }),
+            8 => self.0.run(Registers::<S, 2> { simd }),
+            4 => self.0.run(Registers::<S, 4> { simd }),
+            _ => self.0.run(Registers::<S, LANES> { simd }),
+        }
+    }
+}
+
+impl<S: Simd, const V: usize> Registers<S, V> {
+    #[inline(always)]
+    pub(super) fn splat(self, value: f32) -> S::f32s {
+        self.simd.splat_f32s(value)
+    }
+
+    #[inline(always)]
+    pub(super) fn zero(self) -> [S::f32s; V] {
+        [self.splat(0.0); V]
+    }
+
+    #[inline(always)]
+    pub(super) fn load(self, pixel: &Lanes) -> [S::f32s; V] {
+        let (vectors, _) = S::as_simd_f32s(pixel);
+        let mut loaded = self.zero();
+        for v in 0..V {
+            loaded[v] = vectors[v];
+        }
+        loaded
+    }
+
+    #[inline(always)]
+    pub(super) fn store(self, values: [S::f32s; V], pixel: &mut Lanes) {
+        let (vectors, _) = S::as_mut_simd_f32s(pixel);
+        vectors[..V].copy_from_slice(&values);
+    }
+
+    /// `a * b + c`.
+    #[inline(always)]
+    pub(super) fn mul_add(self, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
+        self.simd.mul_add_e_f32s(a, b, c)
+    }
+
+    /// `a * b + c` of whole pixels.
+    #[inline(always)]
+    pub(super) fn mul_adds(
+        self,
+        a: [S::f32s; V],
+        b: [S::f32s; V],
+        c: [S::f32s; V],
+    ) -> [S::f32s; V] {
+        let mut sum = c;
+        for v in 0..V {
+            sum[v] = self.mul_add(a[v], b[v], c[v]);
+        }
+        sum
+    }
+
+    #[inline(always)]
+    pub(super) fn add(self, a: [S::f32s; V], b: [S::f32s; V]) -> [S::f32s; V] {
+        let mut sum = a;
+        for v in 0..V {
+            sum[v] = self.simd.add_f32s(a[v], b[v]);
+        }
+        sum
+    }
+
+    /// `x` times 1 where the lowest bit of `value` is 1, else times `slope`.
+    #[inline(always)]
+    pub(super) fn undo(self, x: S::f32s, value: S::f32s, slope: S::f32s) -> S::f32s {
+        let simd = self.simd;
+        let one = simd.splat_u32s(1);
+        let passed = simd.equal_u32s(simd.and_u32s(simd.transmute_u32s_f32s(value), one), one);
+        simd.select_f32s(passed, x, simd.mul_f32s(x, slope))
+    }
+
+    #[inline(always)]
+    pub(super) fn mul(self, a: S::f32s, b: S::f32s) -> S::f32s {
+        self.simd.mul_f32s(a, b)
+    }
+
+    /// `min(max(x, 0), cap) + slope * min(x, 0)`, whose lowest bit is 1 where `0 < x < cap`.
+    #[inline(always)]
+    pub(super) fn activate(self, x: S::f32s, slope: S::f32s, cap: S::f32s) -> S::f32s {
+        let simd = self.simd;
+        let zero = self.splat(0.0);
+        let above = simd.min_f32s(simd.max_f32s(x, zero), cap);
+        let value = self.mul_add(slope, simd.min_f32s(x, zero), above);
+        let passed = simd.and_m32s(simd.greater_than_f32s(x, zero), simd.less_than_f32s(x, cap));
+        let (one, bits) = (simd.splat_u32s(1), simd.transmute_u32s_f32s(value));
+        let even = simd.and_u32s(bits, simd.not_u32s(one));
+        let odd = simd.or_u32s(bits, one);
+        simd.transmute_f32s_u32s(simd.select_u32s(passed, odd, even))
+    }
+}
