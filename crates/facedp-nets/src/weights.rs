@@ -6,7 +6,7 @@ use safetensors::tensor::Dtype;
 
 #[cfg(feature = "sface")]
 use crate::engine::Dense;
-use crate::engine::{Conv, Depthwise, Op, Stem, Window};
+use crate::engine::{Conv, Depthwise, Op, Stem, Unit, Window};
 use crate::error::{Error, Result};
 
 pub(crate) struct Weights<'b> {
@@ -80,6 +80,16 @@ impl<'b> Weights<'b> {
         let (weights, bias) = self.pair(name)?;
         let conv = Depthwise::new(window, &weights, &bias);
         conv.map(Op::Depthwise).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
+    }
+
+    /// A pointwise convolution from `NAME.pointwise`, then a depthwise one from `NAME.depthwise`.
+    pub(crate) fn unit(&self, name: &str, inputs: usize) -> Result<Op> {
+        let (weights, bias) = self.pair(&format!("{name}.pointwise"))?;
+        let point = Conv::new(Window::new(1, 1, 0), inputs, &weights, &bias);
+        let (weights, bias) = self.pair(&format!("{name}.depthwise"))?;
+        let depth = Depthwise::new(Window::new(3, 1, 1), &weights, &bias);
+        let unit = point.zip(depth).and_then(|(point, depth)| Unit::new(point, depth));
+        unit.map(Op::Unit).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
     }
 
     /// A PReLU from `NAME.slope`.

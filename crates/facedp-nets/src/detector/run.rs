@@ -64,19 +64,18 @@ impl Detector {
     ) -> Vec<Face> {
         let padded = |n: usize| n.next_multiple_of(32);
         let shape = Shape::new(3, padded(rows.len()), padded(columns.len()));
-        self.network.forward(work, shape, |input| {
-            input.fill(0.0);
-            // Blue, green, red.
-            let (blue, rest) = input.split_at_mut(shape.area());
-            let (green, red) = rest.split_at_mut(shape.area());
-            for (y, row) in rows.enumerate() {
-                let line = &picture.rgb()[3 * (row * picture.width() + columns.start)..];
-                let line = &line.as_chunks::<3>().0[..columns.len()];
-                let at = y * shape.width;
-                for (plane, channel) in [(&mut *red, 0), (&mut *green, 1), (&mut *blue, 2)] {
-                    let out = plane[at..at + line.len()].iter_mut();
-                    out.zip(line).for_each(|(out, pixel)| *out = f32::from(pixel[channel]));
+        self.network.forward_lines(work, shape, |mut lines| {
+            let mut rows = rows;
+            for line in lines.iter() {
+                let row = rows.next().map(|y| 3 * (y * picture.width() + columns.start));
+                let pixels = row.map_or(&[][..], |at| picture.rgb()[at..].as_chunks::<3>().0);
+                let pixels = &pixels[..columns.len().min(pixels.len())];
+                let (inside, outside) = line.split_at_mut(pixels.len());
+                // Blue, green, red.
+                for (to, [red, green, blue]) in inside.iter_mut().zip(pixels) {
+                    *to = [*blue, *green, *red].map(f32::from);
                 }
+                outside.fill([0.0; 3]);
             }
         });
         self.decode(work, shape, min_score)

@@ -62,8 +62,15 @@ impl Conv {
         from.with_border(self.window.padding).lanes().max(margins.lanes())
     }
 
+    /// The weights of one group of outputs from `groups` groups of inputs, and its bias.
+    #[inline(always)]
+    pub(super) fn group(&self, n: usize, groups: usize) -> (&[Lanes], Lanes) {
+        let count = groups * self.window.kernel * self.window.kernel * LANES;
+        (&self.weights[n * count..][..count], self.bias[n])
+    }
+
     /// A window of one value: pixels are multiplied in their order.
-    fn is_pointwise(&self) -> bool {
+    pub(super) fn is_pointwise(&self) -> bool {
         self.window == Window::new(1, 1, 0)
     }
 

@@ -47,6 +47,12 @@ impl Depthwise {
         self.channels
     }
 
+    /// The weights of one group of channels, and its bias.
+    #[inline(always)]
+    pub(super) fn group(&self, n: usize) -> (&[Lanes], Lanes) {
+        (&self.weights[n * self.area()..][..self.area()], self.bias[n])
+    }
+
     fn area(&self) -> usize {
         self.window.kernel * self.window.kernel
     }

@@ -1,7 +1,7 @@
 //! A small engine for convolutional networks: forward, and the gradient with respect to the input.
 //!
-//! A network is a list of nodes, each computed from earlier ones; node 0 is the input, a picture plane by plane, of
-//! which only [`Stem`] makes use. All other tensors lie in memory as `lanes` says. Weights are constants, so only
+//! A network is a list of nodes, each computed from earlier ones; node 0 is the input, a picture, of which only
+//! [`Stem`] makes use. All other tensors lie in memory as `lanes` says. Weights are constants, so only
 //! input gradients exist. An activation right after another operation is part of that operation's node.
 //! A run uses one thread. Several faces can run in parallel, each with its own [`Workspace`], which owns all
 //! memory and reuses it.
@@ -15,6 +15,7 @@ mod dense;
 mod depthwise;
 mod geometry;
 mod lanes;
+mod picture;
 mod pool;
 mod products;
 mod registers;
@@ -24,6 +25,7 @@ mod step;
 mod target;
 #[cfg(test)]
 mod tests;
+mod unit;
 mod workspace;
 
 use activation::Activation;
@@ -32,9 +34,10 @@ pub(crate) use dense::Dense;
 pub(crate) use depthwise::Depthwise;
 pub(crate) use pool::Pool;
 pub(crate) use stem::Stem;
+pub(crate) use unit::Unit;
 pub use workspace::Workspace;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub channels: usize,
     pub height: usize,
@@ -91,6 +94,8 @@ pub(crate) enum Op {
     Dense(Dense),
     /// A convolution of each channel with its own window.
     Depthwise(Depthwise),
+    /// A pointwise and a depthwise convolution, without an activation between them.
+    Unit(Unit),
     /// `max(x, 0)`.
     Relu,
     /// `min(max(x, 0), 6)`.
@@ -226,6 +231,7 @@ impl Op {
             Op::Conv(conv) => conv.outputs(),
             Op::Dense(dense) => dense.outputs(),
             Op::Depthwise(conv) => conv.channels(),
+            Op::Unit(unit) => unit.outputs(),
             _ => 0,
         }
     }
@@ -238,6 +244,7 @@ impl Op {
             Op::Conv(conv) => conv.shape(a),
             Op::Dense(dense) => dense.shape(),
             Op::Depthwise(conv) => conv.window().shape(a),
+            Op::Unit(unit) => unit.shape(a),
             Op::Pool(pool) => pool.window().shape(a),
             Op::GlobalAverage => Shape::new(a.channels, 1, 1),
             Op::Upsample => Shape::new(a.channels, 2 * a.height, 2 * a.width),

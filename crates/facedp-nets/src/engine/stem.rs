@@ -1,18 +1,15 @@
-//! The convolution of a picture, with which every network begins. Its input has at most three channels, plane by
-//! plane, and so has its gradient.
+//! The convolution of a picture, with which every network begins.
 
 use pulp::Simd;
 
 use super::activation::{Epilogue, Finished};
 use super::lanes::{LANES, Lanes, grouped};
+use super::picture::{Bordered, COLOURS};
 use super::products::{InOrder, Products};
 use super::registers::Registers;
 use super::target::GroupTarget;
 use super::workspace::Scratch;
 use super::{Shape, Window};
-
-/// Channels of a picture.
-const COLOURS: usize = 3;
 
 /// A convolution of a picture, with a bias.
 #[derive(Debug, Clone)]
@@ -76,41 +73,31 @@ impl Stem {
         self.window.kernel * self.window.kernel * COLOURS
     }
 
-    /// The number of pixels that it needs in the scratch memory: for the picture with its border, or its gradient and
-    /// the columns.
-    pub(super) fn scratch_len(&self, from: Shape) -> usize {
-        self.picture_len(from) + self.columns().div_ceil(LANES) * self.shape(from).area()
+    pub(super) fn padding(&self) -> usize {
+        self.window.padding
     }
 
-    fn picture_len(&self, from: Shape) -> usize {
-        (COLOURS * from.with_border(self.window.padding).area()).div_ceil(LANES)
+    /// The number of pixels that it needs in the scratch memory, for the columns.
+    pub(super) fn scratch_len(&self, from: Shape) -> usize {
+        self.columns().div_ceil(LANES) * self.shape(from).area()
     }
 
     #[inline(always)]
     pub(super) fn forward<S: Simd, const V: usize>(
         &self,
         registers: Registers<S, V>,
-        (planes, from): (&[f32], Shape),
+        (picture, from): (&Bordered, Shape),
         epilogue: Epilogue<'_>,
         output: &mut [Lanes],
-        Scratch { memory, tables }: &mut Scratch,
+        Scratch { tables, .. }: &mut Scratch,
     ) {
-        let (to, border) = (self.shape(from), self.window.padding);
-        let wide = from.with_border(border);
-        let picture = memory.get_mut(self.picture_len(from)).as_flattened_mut();
-        let picture = &mut picture.as_chunks_mut::<COLOURS>().0[..wide.area()];
-        picture.fill([0.0; COLOURS]);
-        for (colour, plane) in planes.chunks_exact(from.area()).enumerate() {
-            let lines = picture.chunks_exact_mut(wide.width).skip(border);
-            for (line, values) in lines.zip(plane.chunks_exact(from.width)) {
-                line[border..].iter_mut().zip(values).for_each(|(pixel, v)| pixel[colour] = *v);
-            }
-        }
+        let (to, wide) = (self.shape(from), picture.wide());
+        let pixels = &picture.pixels()[picture.first(self.window.padding)..];
         tables.forward(self.window, wide, to);
         let weights = self.weights.chunks_exact(self.columns()).zip(&self.bias);
         let groups = output.chunks_exact_mut(to.area()).zip(weights);
         for (n, (output, (weights, bias))) in groups.enumerate() {
-            let products = Products { pixels: &*picture, terms: &tables.terms, weights };
+            let products = Products { pixels, terms: &tables.terms, weights };
             let mut sink = Finished { finish: epilogue.group(n, *bias), output };
             products.run(registers, &tables.places[..], &mut sink);
         }
@@ -124,13 +111,11 @@ impl Stem {
         registers: Registers<S, V>,
         upstream: &[Lanes],
         from: Shape,
-        gradient: &mut [f32],
+        picture: &mut Bordered,
         Scratch { memory, tables }: &mut Scratch,
     ) {
-        let (to, border) = (self.shape(from), self.window.padding);
-        let wide = from.with_border(border);
-        let length = self.picture_len(from);
-        let (picture, columns) = memory.get_mut(self.scratch_len(from)).split_at_mut(length);
+        let (to, wide) = (self.shape(from), picture.wide());
+        let columns = memory.get_mut(self.scratch_len(from));
         tables.pointwise(to);
         let weights = self.transposed.chunks_exact(to.groups() * LANES);
         for (gradient, weights) in columns.chunks_exact_mut(to.area()).zip(weights) {
@@ -138,8 +123,8 @@ impl Stem {
             let sink = &mut GroupTarget { first: true, gradient, undo: None };
             products.run(registers, InOrder(to.area()), sink);
         }
-        let picture = &mut picture.as_flattened_mut()[..COLOURS * wide.area()];
-        picture.fill(0.0);
+        let first = picture.first(self.window.padding);
+        let picture = picture.pixels_mut()[first..].as_flattened_mut();
         let line = COLOURS * self.window.kernel;
         for y in 0..to.height {
             for x in 0..to.width {
@@ -151,13 +136,6 @@ impl Stem {
                         *sum += columns[column / LANES * to.area() + n][column % LANES];
                     }
                 }
-            }
-        }
-        for (colour, plane) in gradient.chunks_exact_mut(from.area()).enumerate() {
-            let lines = picture.chunks_exact(COLOURS * wide.width).skip(border);
-            for (values, line) in plane.chunks_exact_mut(from.width).zip(lines) {
-                let line = line.iter().skip(COLOURS * border + colour).step_by(COLOURS);
-                values.iter_mut().zip(line).for_each(|(v, g)| *v += *g);
             }
         }
     }

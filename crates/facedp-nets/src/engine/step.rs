@@ -4,6 +4,7 @@ use pulp::Simd;
 
 use super::activation::Epilogue;
 use super::lanes::{LANES, Lanes};
+use super::picture::Bordered;
 use super::registers::{Registers, Work};
 use super::target::Target;
 use super::workspace::Scratch;
@@ -18,8 +19,7 @@ pub(super) struct Input<'a> {
 pub(super) struct Forward<'a> {
     pub op: &'a Op,
     pub inputs: [Input<'a>; 2],
-    /// The network's input, plane by plane.
-    pub planes: &'a [f32],
+    pub picture: &'a Bordered,
     pub epilogue: Epilogue<'a>,
     pub output: &'a mut [Lanes],
     pub shape: Shape,
@@ -29,16 +29,19 @@ pub(super) struct Forward<'a> {
 impl Work for Forward<'_> {
     #[inline(always)]
     fn run<S: Simd, const V: usize>(self, registers: Registers<S, V>) {
-        let Self { op, inputs: [a, b], planes, epilogue, output, shape, scratch } = self;
+        let Self { op, inputs: [a, b], picture, epilogue, output, shape, scratch } = self;
         let (x, from) = (a.values, a.shape);
         match op {
             Op::Stem(conv) => {
-                return conv.forward(registers, (planes, from), epilogue, output, scratch);
+                return conv.forward(registers, (picture, from), epilogue, output, scratch);
             }
             Op::Conv(conv) => {
                 return conv.forward(registers, (x, from), epilogue, output, scratch);
             }
             Op::Depthwise(conv) => return conv.forward(registers, (x, from), epilogue, output),
+            Op::Unit(unit) => {
+                return unit.forward(registers, (x, from), epilogue, output, scratch);
+            }
             Op::Dense(dense) => return dense.forward(registers, x, epilogue, output),
             Op::Input => {}
             Op::Relu | Op::Relu6 | Op::Prelu(_) => output.copy_from_slice(x),
@@ -83,22 +86,23 @@ pub(super) struct Backward<'a> {
     pub output: Input<'a>,
     pub upstream: &'a [Lanes],
     pub gradient: Target<'a>,
-    /// The gradient with respect to the network's input, plane by plane.
-    pub planes: &'a mut [f32],
+    /// The gradient with respect to the network's input.
+    pub picture: &'a mut Bordered,
     pub scratch: &'a mut Scratch,
 }
 
 impl Work for Backward<'_> {
     #[inline(always)]
     fn run<S: Simd, const V: usize>(self, registers: Registers<S, V>) {
-        let Self { op, inputs, position, output, upstream: up, gradient, planes, scratch } = self;
+        let Self { op, inputs, position, output, upstream: up, gradient, picture, scratch } = self;
         let Input { values: x, shape: from } = inputs[position];
         match op {
             Op::Input => {}
-            Op::Stem(conv) => conv.backward(registers, up, from, planes, scratch),
+            Op::Stem(conv) => conv.backward(registers, up, from, picture, scratch),
             Op::Conv(conv) => conv.backward(registers, up, from, gradient, scratch),
             Op::Dense(dense) => dense.backward(registers, up, gradient),
             Op::Depthwise(conv) => conv.backward(registers, up, from, gradient),
+            Op::Unit(unit) => unit.backward(registers, up, from, gradient, scratch),
             Op::Relu | Op::Relu6 | Op::Prelu(_) => {
                 simple::add_from_corner(up, from, gradient, from);
             }

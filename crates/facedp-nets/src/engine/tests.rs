@@ -7,7 +7,8 @@ use proptest::test_runner::RngSeed;
 use half::f16;
 
 use super::{
-    Builder, Conv, Dense, Depthwise, Network, NodeId, Op, Pool, Shape, Stem, Window, Workspace,
+    Builder, Conv, Dense, Depthwise, Network, NodeId, Op, Pool, Shape, Stem, Unit, Window,
+    Workspace,
 };
 
 /// Repeatable numbers in -1..1.
@@ -198,6 +199,28 @@ fn many_channels_and_pixels_equal_plain_loops() {
     }
 }
 
+/// Also in pictures that are narrower than what is computed at once.
+#[test]
+fn units_equal_their_parts() {
+    for (height, width) in [(1, 1), (2, 3), (3, 4), (5, 5), (9, 21)] {
+        let (mut numbers, shape) = (Numbers(14), Shape::new(3, height, width));
+        let (weights, bias) = (numbers.take(3 * 20), numbers.take(20));
+        let point = Conv::new(Window::new(1, 1, 0), 3, &weights, &bias).unwrap();
+        let weights = numbers.take(20 * 9);
+        let depth = Depthwise::new(Window::new(3, 1, 1), &weights, &bias).unwrap();
+        let input = numbers.take(shape.len());
+        let mut net = Builder::default();
+        let x = picture(&mut net, 3);
+        let x = net.then(x, Op::Conv(point.clone()));
+        let x = net.then(x, Op::Depthwise(depth.clone()));
+        let parts = net.finish(&[x]);
+        let unit = single(Op::Unit(Unit::new(point.clone(), depth).unwrap()), 3);
+        assert!(close(&run(&unit, shape, &input), &run(&parts, shape, &input)));
+        let depth = Depthwise::new(Window::new(3, 2, 1), &weights, &bias).unwrap();
+        assert!(Unit::new(point, depth).is_none());
+    }
+}
+
 /// Weights in half precision, in an order of their own.
 #[test]
 fn dense_layers_equal_plain_loops() {
@@ -273,6 +296,10 @@ fn gradients_of_operations_equal_finite_differences() {
     };
     ops.extend([("depthwise", depthwise(1, 1)), ("depthwise/2", depthwise(2, 1))]);
     ops.extend([("depthwise/3", depthwise(3, 2)), ("depthwise, inside", depthwise(1, 0))]);
+    let point = Conv::new(Window::new(1, 1, 0), 3, &numbers.take(15), &numbers.take(5)).unwrap();
+    let window = Window::new(3, 1, 1);
+    let depth = Depthwise::new(window, &numbers.take(45), &numbers.take(5)).unwrap();
+    ops.push(("unit", Op::Unit(Unit::new(point, depth).unwrap())));
     ops.extend([
         ("relu", Op::Relu),
         // Values are -1 to 1: only the lower bound is crossed. The upper one has a test of its own.

@@ -3,6 +3,7 @@
 use super::activation::Epilogue;
 use super::geometry::Tables;
 use super::lanes::{LANES, Memory, from_planes, to_planes};
+use super::picture::{Bordered, COLOURS, Lines};
 use super::registers::dispatch;
 use super::step::{Backward, Forward, Input, Undo};
 use super::target::Target;
@@ -14,9 +15,11 @@ use super::{Network, Node, Op, Shape};
 #[derive(Debug, Default)]
 pub struct Workspace {
     shapes: Vec<Shape>,
-    /// The network's input, plane by plane, and the gradient with respect to it.
+    picture: Bordered,
+    /// The gradient with respect to the picture.
+    gradient: Bordered,
+    /// The picture, then its gradient, plane by plane.
     planes: Vec<f32>,
-    gradient: Vec<f32>,
     values: Vec<Memory>,
     /// The gradient of a node, from the first of the nodes computed from it to the node itself.
     gradients: Vec<Option<Memory>>,
@@ -53,7 +56,7 @@ impl Network {
         }
     }
 
-    /// Computes all nodes. `fill` writes the input (of the given shape) in place.
+    /// Computes all nodes. `fill` writes the input (of the given shape) plane by plane.
     ///
     /// The input must be large enough that every node has at least one value.
     pub(crate) fn forward(
@@ -63,7 +66,22 @@ impl Network {
         fill: impl FnOnce(&mut [f32]),
     ) {
         work.factors.iter_mut().for_each(Vec::clear);
-        self.run(work, input, fill);
+        work.prepare(self, input);
+        work.fill(input, fill);
+        self.run(work);
+    }
+
+    /// [`Network::forward`] with a `fill` that writes the input pixel by pixel.
+    pub(crate) fn forward_lines(
+        &self,
+        work: &mut Workspace,
+        input: Shape,
+        fill: impl FnOnce(Lines<'_>),
+    ) {
+        work.factors.iter_mut().for_each(Vec::clear);
+        work.prepare(self, input);
+        fill(work.picture.lines());
+        self.run(work);
     }
 
     /// [`Network::forward`] with the weights of each output channel of each convolution times `factor()`.
@@ -80,12 +98,12 @@ impl Network {
             factors.clear();
             factors.extend(std::iter::repeat_with(&mut *factor).take(node.op.weighted()));
         }
-        self.run(work, input, fill);
+        work.prepare(self, input);
+        work.fill(input, fill);
+        self.run(work);
     }
 
-    fn run(&self, work: &mut Workspace, input: Shape, fill: impl FnOnce(&mut [f32])) {
-        work.prepare(self, input);
-        fill(&mut work.planes);
+    fn run(&self, work: &mut Workspace) {
         for (index, node) in self.nodes.iter().enumerate().skip(1) {
             let (before, rest) = work.values.split_at_mut(index);
             let shapes = &work.shapes;
@@ -98,7 +116,7 @@ impl Network {
             dispatch(Forward {
                 op: &node.op,
                 inputs,
-                planes: &work.planes,
+                picture: &work.picture,
                 epilogue: node.epilogue(&work.factors[index]),
                 output: rest[0].get_mut(shape.lanes()),
                 shape,
@@ -133,8 +151,8 @@ impl Network {
     ) -> &'w [f32] {
         work.free.extend(work.gradients.drain(..).flatten());
         work.gradients.resize_with(self.nodes.len(), || None);
-        work.gradient.clear();
-        work.gradient.resize(work.planes.len(), 0.0);
+        work.gradient.prepare(work.shapes[0], self.border());
+        work.gradient.pixels_mut().fill([0.0; COLOURS]);
         let last = self.outputs[output].0;
         let (mut gradient, shape) = (work.take(last), work.shapes[last]);
         from_planes(upstream, shape, gradient.get_mut(shape.lanes()));
@@ -147,7 +165,20 @@ impl Network {
                 work.free.push(gradient);
             }
         }
-        &work.gradient
+        work.planes.clear();
+        for colour in 0..work.shapes[0].channels {
+            work.planes.extend(work.gradient.inside().map(|pixel| pixel[colour]));
+        }
+        &work.planes
+    }
+
+    /// The largest padding of the picture.
+    fn border(&self) -> usize {
+        let paddings = self.nodes.iter().map(|node| match &node.op {
+            Op::Stem(conv) => conv.padding(),
+            _ => 0,
+        });
+        paddings.max().unwrap_or(0)
     }
 
     /// Turns the gradient of a node into that of its operation.
@@ -176,7 +207,7 @@ impl Network {
             };
             // Nodes are visited from last to first: nothing will be added after the first that uses the input.
             let complete = self.first_use[input] == index;
-            let fused = matches!(node.op, Op::Conv(_) | Op::Depthwise(_));
+            let fused = matches!(node.op, Op::Conv(_) | Op::Depthwise(_) | Op::Unit(_));
             let epilogue = self.nodes[input].epilogue(&work.factors[input]);
             let undo = complete && fused && !epilogue.is_empty();
             let undo = undo.then(|| (epilogue, read(input).values));
@@ -187,7 +218,7 @@ impl Network {
                 output: read(index),
                 upstream: own.get(shape.lanes()),
                 gradient: Target { first, values: memory.get_mut(length), undo },
-                planes: &mut work.gradient,
+                picture: &mut work.gradient,
                 scratch: &mut work.scratch,
             });
             if complete && !fused {
@@ -213,9 +244,21 @@ impl Workspace {
         memory
     }
 
+    /// Writes the picture from planes.
+    fn fill(&mut self, input: Shape, fill: impl FnOnce(&mut [f32])) {
+        self.planes.resize(input.len(), 0.0);
+        fill(&mut self.planes);
+        for (colour, plane) in self.planes.chunks_exact(input.area()).enumerate() {
+            let mut lines = self.picture.lines();
+            for (line, values) in lines.iter().zip(plane.chunks_exact(input.width)) {
+                line.iter_mut().zip(values).for_each(|(pixel, value)| pixel[colour] = *value);
+            }
+        }
+    }
+
     fn prepare(&mut self, network: &Network, input: Shape) {
         network.shapes(input, &mut self.shapes);
-        self.planes.resize(input.len(), 0.0);
+        self.picture.prepare(input, network.border());
         self.values.resize_with(self.values.len().max(network.nodes.len()), Memory::default);
         self.factors.resize_with(network.nodes.len(), Vec::new);
         for (values, shape) in self.values.iter_mut().zip(&self.shapes).skip(1) {
@@ -224,6 +267,7 @@ impl Workspace {
         let scratch = network.nodes.iter().map(|node| match &node.op {
             Op::Stem(conv) => conv.scratch_len(self.shapes[node.inputs[0]]),
             Op::Conv(conv) => conv.scratch_len(self.shapes[node.inputs[0]]),
+            Op::Unit(unit) => unit.scratch_len(self.shapes[node.inputs[0]]),
             _ => 0,
         });
         self.scratch.memory.reserve(scratch.max().unwrap_or(0));

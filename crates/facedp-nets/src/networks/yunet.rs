@@ -15,12 +15,8 @@ pub(crate) const STRIDES: [usize; 3] = [8, 16, 32];
 pub(crate) fn network() -> Result<Network> {
     let weights = Weights::read("yunet", FILE)?;
     let mut net = Builder::default();
-    // A pointwise and a depthwise convolution: the building block of this network.
     let unit = |net: &mut Builder, x: NodeId, name: &str, inputs: usize| -> Result<NodeId> {
-        let point = weights.conv(&format!("{name}.pointwise"), inputs, Window::new(1, 1, 0))?;
-        let depth = weights.depthwise(&format!("{name}.depthwise"), Window::new(3, 1, 1))?;
-        let x = net.then(x, point);
-        Ok(net.then(x, depth))
+        Ok(net.then(x, weights.unit(name, inputs)?))
     };
     let active = |net: &mut Builder, x: NodeId, name: &str, inputs: usize| -> Result<NodeId> {
         let x = unit(net, x, name, inputs)?;

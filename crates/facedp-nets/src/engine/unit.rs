@@ -1,0 +1,157 @@
+//! A pointwise and a depthwise convolution in one pass: what lies between them never leaves the cache.
+
+use pulp::Simd;
+
+use super::activation::{Epilogue, Finished};
+use super::lanes::{LANES, Lanes};
+use super::products::{InOrder, Products, Sink};
+use super::registers::Registers;
+use super::target::Target;
+use super::workspace::Scratch;
+use super::{Conv, Depthwise, Shape, Window};
+
+/// Lines of the pointwise convolution that a line of the result depends on.
+const LINES: usize = 3;
+
+/// A pointwise convolution, then a depthwise one with windows of 3x3, a stride of 1 and a padding of 1.
+#[derive(Debug, Clone)]
+pub(crate) struct Unit {
+    point: Conv,
+    depth: Depthwise,
+}
+
+impl Unit {
+    /// `None` if the convolutions are of another kind or do not follow each other.
+    pub(crate) fn new(point: Conv, depth: Depthwise) -> Option<Self> {
+        let fits = point.is_pointwise()
+            && depth.window() == Window::new(3, 1, 1)
+            && depth.channels() == point.outputs();
+        fits.then_some(Self { point, depth })
+    }
+
+    pub(super) fn shape(&self, from: Shape) -> Shape {
+        self.point.shape(from)
+    }
+
+    pub(super) fn outputs(&self) -> usize {
+        self.point.outputs()
+    }
+
+    /// The number of pixels that it needs in the scratch memory: lines of all groups, or a gradient.
+    pub(super) fn scratch_len(&self, from: Shape) -> usize {
+        let to = self.shape(from);
+        to.lanes().max(to.groups() * LINES * (to.width + 2))
+    }
+
+    #[inline(always)]
+    pub(super) fn forward<S: Simd, const V: usize>(
+        &self,
+        registers: Registers<S, V>,
+        (input, from): (&[Lanes], Shape),
+        epilogue: Epilogue<'_>,
+        output: &mut [Lanes],
+        Scratch { memory, tables }: &mut Scratch,
+    ) {
+        let (to, pitch) = (self.shape(from), from.width + 2);
+        tables.pointwise(from);
+        let lines = memory.get_mut(to.groups() * LINES * pitch);
+        // Above the picture, and on both sides of it, there are zeros.
+        lines.fill([0.0; LANES]);
+        let plain = Epilogue { activation: None, factors: &[] };
+        for y in 0..=from.height {
+            for (n, lines) in lines.chunks_exact_mut(LINES * pitch).enumerate() {
+                let line = &mut lines[y % LINES * pitch..][1..=from.width];
+                if y == from.height {
+                    line.fill([0.0; LANES]);
+                } else {
+                    let (weights, bias) = self.point.group(n, tables.terms.len());
+                    let pixels = &input[y * from.width..];
+                    let products = Products { pixels, terms: &tables.terms, weights };
+                    let mut sink = Finished { finish: plain.group(n, bias), output: line };
+                    products.run(registers, InOrder(from.width), &mut sink);
+                }
+                let Some(above) = y.checked_sub(1) else { continue };
+                let (weights, bias) = self.depth.group(n);
+                let output = &mut output[n * to.area() + above * to.width..][..to.width];
+                let mut sink = Finished { finish: epilogue.group(n, bias), output };
+                // From the upper line to the lower one.
+                let order = [y + 1, y + 2, y].map(|y| &lines[y % LINES * pitch..][..pitch]);
+                run_line(registers, order, weights, &mut sink);
+            }
+        }
+    }
+
+    /// Writes or adds the gradient with respect to the input.
+    #[inline(always)]
+    pub(super) fn backward<S: Simd, const V: usize>(
+        &self,
+        registers: Registers<S, V>,
+        upstream: &[Lanes],
+        from: Shape,
+        gradient: Target<'_>,
+        scratch: &mut Scratch,
+    ) {
+        let to = self.shape(from);
+        let mut memory = std::mem::take(&mut scratch.memory);
+        let between = memory.get_mut(to.lanes());
+        let target = Target { first: true, values: &mut *between, undo: None };
+        self.depth.backward(registers, upstream, to, target);
+        self.point.backward(registers, between, from, gradient, scratch);
+        scratch.memory = memory;
+    }
+}
+
+/// A line of windows. `lines` have a pixel more at both ends.
+#[inline(always)]
+fn run_line<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    lines: [&[Lanes]; LINES],
+    weights: &[Lanes],
+    sink: &mut impl Sink<S, V>,
+) {
+    match V {
+        1 => run_line_by::<S, V, 8>(registers, lines, weights, sink),
+        2 | 4 => run_line_by::<S, V, 4>(registers, lines, weights, sink),
+        _ => run_line_by::<S, V, 1>(registers, lines, weights, sink),
+    }
+}
+
+#[inline(always)]
+fn run_line_by<S: Simd, const V: usize, const P: usize>(
+    registers: Registers<S, V>,
+    lines: [&[Lanes]; LINES],
+    weights: &[Lanes],
+    sink: &mut impl Sink<S, V>,
+) {
+    let width = lines[0].len() - 2;
+    let mut x = 0;
+    while x < width {
+        if x + P > width && width >= P {
+            x = width - P;
+        }
+        let count = P.min(width - x);
+        let mut sums = [registers.zero(); P];
+        for ky in 0..LINES {
+            let Some(line) = lines[ky].get(x..x + count + 2) else { continue };
+            for kx in 0..3 {
+                let weight = registers.load(&weights[3 * ky + kx]);
+                if count == P {
+                    let line = &line[..P + 2];
+                    for p in 0..P {
+                        sums[p] =
+                            registers.mul_adds(weight, registers.load(&line[p + kx]), sums[p]);
+                    }
+                } else {
+                    for p in 0..count {
+                        sums[p] =
+                            registers.mul_adds(weight, registers.load(&line[p + kx]), sums[p]);
+                    }
+                }
+            }
+        }
+        for (p, sum) in sums.into_iter().enumerate().take(count) {
+            sink.put(registers, x + p, sum);
+        }
+        x += count;
+    }
+}
