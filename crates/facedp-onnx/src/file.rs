@@ -33,7 +33,7 @@ pub fn read(file: &[u8], side: usize) -> Result<Vec<u8>, String> {
     };
     output.r#type = None;
     graph.value_info.clear();
-    gaps::fill(graph);
+    gaps::fill(graph)?;
     model.write_buf().map_err(|error| error.to_string())
 }
 

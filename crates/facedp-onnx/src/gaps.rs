@@ -7,9 +7,11 @@ use rten_onnx::onnx::{GraphProto, NodeProto, TensorProto};
 use crate::nodes::{Steps, attribute, float, input, integer, integers, number};
 
 /// Rewrites the nodes of a graph that RTen refuses, or gets wrong.
-pub fn fill(graph: &mut GraphProto) {
+pub fn fill(graph: &mut GraphProto) -> Result<(), String> {
     let nodes = mem::take(&mut graph.node);
     for (number, mut node) in nodes.into_iter().enumerate() {
+        // The branches of an `If`.
+        node.attribute.iter_mut().filter_map(|branch| branch.g.as_mut()).try_for_each(fill)?;
         state_sizes(&mut node, &graph.initializer);
         let mut steps = Steps { graph, number, made: 0 };
         match node.op_type.as_deref() {
@@ -17,12 +19,16 @@ pub fn fill(graph: &mut GraphProto) {
             Some("ThresholdedRelu") => steps.thresholded_relu(&node),
             Some("LRN") => steps.local_response_normalization(&node),
             Some("SpaceToDepth") => steps.space_to_depth(&node),
-            Some("Conv" | "MaxPool" | "AveragePool") if pads_below(&node) => {
-                steps.padded_below(node);
+            Some("Conv" | "MaxPool" | "AveragePool") if pads_above(&node) => {
+                steps.padded_above(node);
+            }
+            Some(kind) if pads_above(&node) => {
+                return Err(format!("has auto_pad = SAME_LOWER in a {kind}: export it with pads"));
             }
             _ => graph.node.push(node),
         }
     }
+    Ok(())
 }
 
 /// States what RTen needs and files may leave out: a convolution's kernel has the size of its weights, a
@@ -44,10 +50,10 @@ fn state_sizes(node: &mut NodeProto, weights: &[TensorProto]) {
     }
 }
 
-/// Whether odd padding goes above and left, where RTen puts it below and right.
-fn pads_below(node: &NodeProto) -> bool {
+/// Whether odd padding goes above and left. RTen puts it below and right, and does not say so.
+fn pads_above(node: &NodeProto) -> bool {
     let pad = attribute(node, "auto_pad").and_then(|pad| pad.s.as_deref());
-    pad == Some("SAME_LOWER") && attribute(node, "ceil_mode").is_none_or(|mode| mode.i == Some(0))
+    pad == Some("SAME_LOWER")
 }
 
 impl Steps<'_> {
@@ -105,7 +111,7 @@ impl Steps<'_> {
     }
 
     /// Turned upside down, odd padding is where RTen puts it.
-    fn padded_below(&mut self, mut node: NodeProto) {
+    fn padded_above(&mut self, mut node: NodeProto) {
         let back = self.list(&[-1, -1]);
         for name in node.input.iter_mut().take(2) {
             *name = self.slice(name, &back, i64::MIN, &back);
@@ -119,5 +125,38 @@ impl Steps<'_> {
         let ends = self.list(&[i64::MIN, i64::MIN]);
         let axes = self.list(&[2, 3]);
         self.push("Slice", &[&turned, &back, &ends, &axes, &back], vec![], output);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use rten_onnx::onnx::AttributeProto;
+
+    use super::*;
+
+    fn padded_above(kind: &str) -> GraphProto {
+        let (name, value) = (Some("auto_pad".to_owned()), Some("SAME_LOWER".to_owned()));
+        let pad = AttributeProto { name, s: value, ..Default::default() };
+        let input = ["face".to_owned(), "weights".to_owned()].to_vec();
+        let (op_type, attribute) = (Some(kind.to_owned()), vec![pad]);
+        let node = NodeProto { op_type, input, attribute, ..Default::default() };
+        GraphProto { node: vec![node], ..Default::default() }
+    }
+
+    /// RTen would take these and compute something else; `rare.onnx` holds the values of the others.
+    #[test]
+    fn padding_above_is_never_left_to_rten() {
+        let refused = fill(&mut padded_above("ConvTranspose")).unwrap_err();
+        assert!(refused.contains("SAME_LOWER in a ConvTranspose"), "{refused}");
+
+        let branch = AttributeProto { g: Some(padded_above("Conv")), ..Default::default() };
+        let node = NodeProto { attribute: vec![branch], ..Default::default() };
+        let mut graph = GraphProto { node: vec![node], ..Default::default() };
+        fill(&mut graph).unwrap();
+        let nodes = &graph.node[0].attribute[0].g.as_ref().unwrap().node;
+        let kinds: Vec<&str> = nodes.iter().filter_map(|node| node.op_type.as_deref()).collect();
+        assert_eq!(kinds, ["Slice", "Slice", "Conv", "Slice"]);
+        assert_eq!(nodes[2].attribute[0].s.as_deref(), Some("SAME_UPPER"));
     }
 }
