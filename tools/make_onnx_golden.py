@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes the small networks of crates/facedp-onnx/tests, and their outputs by ONNX Runtime.
 
-`tiny.onnx` has the layers of face recognisers; the others are not recognisers.
+`tiny.onnx` has the layers of face recognisers, `rare.onnx` those that our runtime lacks, and attributes
+left out; the others are not recognisers.
 
     pip install -r tools/requirements.txt -r tools/requirements-networks.txt
     python tools/make_onnx_golden.py            # write the files
@@ -67,6 +68,36 @@ def tiny():
     return model(nodes, {"embedding": ("N", NUMBERS)}, weights)
 
 
+def rare():
+    """Operations that crates/facedp-onnx/src/gaps.rs rewrites, and sizes that it fills in."""
+    draw = np.random.default_rng(3)
+    shapes = {"first.w": (6, 3, 3, 3), "second.w": (6, 4, 2, 2), "dense.w": (54, NUMBERS)}
+    weights = {n: draw.normal(size=s) / np.sqrt(np.prod(s[1:])) for n, s in shapes.items()}
+    node = helper.make_node
+    lower = {"strides": [2, 2], "auto_pad": "SAME_LOWER"}
+    nodes = [
+        node("Conv", ["face", "first.w"], ["a"], **lower),
+        node("LRN", ["a"], ["b"], size=5, alpha=0.5, beta=0.75, bias=1.5),
+        node("Selu", ["b"], ["c"]),
+        node("ConvTranspose", ["c", "second.w"], ["d"]),
+        node("ThresholdedRelu", ["d"], ["e"], alpha=0.1),
+        node("MaxPool", ["e"], ["f"], kernel_shape=[2, 2]),
+        node("SpaceToDepth", ["f"], ["g"], blocksize=2),
+        node("AveragePool", ["g"], ["h"], kernel_shape=[2, 2]),
+        node("Dropout", ["h"], ["i"]),
+        node("GlobalAveragePool", ["i"], ["j"]),
+        node("MaxPool", ["a"], ["k"], kernel_shape=[3, 3], **lower),
+        node("Slice", ["k", "one", "four", "rows"], ["l"]),
+        node("Flatten", ["l"], ["m"]),
+        node("MatMul", ["m", "dense.w"], ["n"]),
+        node("Flatten", ["j"], ["o"]),
+        node("Concat", ["n", "o"], ["embedding"], axis=1),
+    ]
+    for name, numbers in {"one": [1, 1], "four": [4, 4], "rows": [2, 3]}.items():
+        nodes.insert(0, node("Constant", [], [name], value_ints=numbers))
+    return model(nodes, {"embedding": ("N", NUMBERS + 16)}, weights)
+
+
 def no_recognisers():
     """Networks that must be refused, by file name."""
     node = helper.make_node
@@ -84,7 +115,7 @@ def no_recognisers():
     }
 
 
-def cases(network):
+def cases(name, network):
     session = onnxruntime.InferenceSession(network, providers=["CPUExecutionProvider"])
     pixels = np.random.default_rng(2).integers(0, 256, (3, SIDE, SIDE))
     for channels, mean, factor in RULES:
@@ -93,6 +124,7 @@ def cases(network):
             values = values[::-1]
         (found,) = session.run(None, {"face": np.ascontiguousarray(values[None])})
         yield {
+            "network": name,
             "channels": channels,
             "mean": mean,
             "factor": factor,
@@ -102,15 +134,15 @@ def cases(network):
 
 
 def contents():
-    network = tiny()
+    recognisers = {"tiny.onnx": tiny(), "rare.onnx": rare()}
     made_by = {
         "script": "tools/make_onnx_golden.py",
         "python": platform.python_version(),
         "libraries": {name: version(name) for name in ("numpy", "onnx", "onnxruntime")},
     }
-    return {"tiny.onnx": network, **no_recognisers()}, {
+    return {**recognisers, **no_recognisers()}, {
         "made_by": made_by,
-        "cases": list(cases(network)),
+        "cases": [case for name, network in recognisers.items() for case in cases(name, network)],
     }
 
 

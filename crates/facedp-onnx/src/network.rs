@@ -1,50 +1,50 @@
-//! A network in an ONNX file, run by tract.
+//! A network in an ONNX file, run by RTen.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::fmt::Display;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use facedp_nets::Embed;
+use rten::{Model, ModelOptions, RunOptions, ThreadPool, Value, ValueView};
+use rten_tensor::prelude::*;
 use sha2::{Digest, Sha256};
-use tract_onnx::pb::ModelProto;
-use tract_onnx::pb::tensor_proto::DataLocation;
-use tract_onnx::prelude::*;
-use tract_onnx::tract_hir::infer::Factoid;
-use tract_onnx::tract_hir::internal::DimLike;
+
+use crate::file;
 
 pub struct Network {
-    plan: TypedRunnableModel<TypedModel>,
+    model: Model,
     side: usize,
     digest: String,
+    /// Pools of one thread that no call uses at the moment. Callers run in parallel, each on one thread.
+    idle: Mutex<Vec<Arc<ThreadPool>>>,
 }
 
 impl Network {
-    /// Reads an ONNX file. Its network must take one chip and return one vector.
+    /// Reads an ONNX file. Its network must take one chip.
     pub fn new(file: &[u8], side: usize) -> Result<Self, String> {
-        let proto = read(file)?;
-        let mut model = guarded(|| onnx().model_for_proto_model(&proto))?;
-        check_input(&model, side)?;
-        if model.outputs.len() != 1 {
-            let found = model.outputs.len();
-            return Err(format!(
-                "has {found} outputs, not one: export it with the embedding alone"
-            ));
-        }
-        let plan = guarded(|| {
-            model.set_input_fact(0, f32::fact([1, 3, side, side]).into())?;
-            model.into_optimized()?.into_runnable()
+        let model = guarded(|| file::read(file, side))?;
+        let model = guarded(|| {
+            ModelOptions::with_all_ops().prepack_weights(true).load(model).map_err(cannot_run)
         })?;
-        check_output(&plan)?;
         let digest = Sha256::digest(file).iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { plan, side, digest })
+        Ok(Self { model, side, digest, idle: Mutex::default() })
+    }
+
+    fn run(&self, values: &[f32], pool: &Arc<ThreadPool>) -> Result<Vec<f32>, String> {
+        let face =
+            ValueView::from_shape([1, 3, self.side, self.side], values).map_err(cannot_run)?;
+        let options = RunOptions::default().with_thread_pool(Some(pool.clone()));
+        vector(self.model.run_one(face.into(), Some(options)).map_err(cannot_run)?)
     }
 }
 
 impl Embed for Network {
     fn embed(&self, values: &[f32]) -> Result<Vec<f32>, String> {
-        guarded(|| {
-            let input = Tensor::from_shape(&[1, 3, self.side, self.side], values)?;
-            let outputs = self.plan.run(tvec!(input.into()))?;
-            Ok(outputs[0].cast_to::<f32>()?.as_slice::<f32>()?.to_vec())
-        })
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let pool = idle().pop().unwrap_or_else(|| Arc::new(ThreadPool::with_num_threads(1)));
+        let embedding = guarded(|| self.run(values, &pool));
+        idle().push(pool);
+        embedding
     }
 
     fn digest(&self) -> &str {
@@ -52,63 +52,31 @@ impl Embed for Network {
     }
 }
 
-/// Parses a file and drops the shapes that it states for intermediate tensors: they may be those of
-/// another batch size.
-fn read(file: &[u8]) -> Result<ModelProto, String> {
-    let not_onnx = || "not an ONNX file, or damaged".to_owned();
-    let mut proto = guarded(|| onnx().proto_model_for_read(&mut &*file)).map_err(|_| not_onnx())?;
-    let graph = proto.graph.as_mut().filter(|graph| !graph.node.is_empty()).ok_or_else(not_onnx)?;
-    // The digest would not cover external weights.
-    let elsewhere = Some(DataLocation::External as i32);
-    if graph.initializer.iter().any(|tensor| tensor.data_location == elsewhere) {
-        return Err("has its weights in a separate file: save the model as one file".to_owned());
-    }
-    graph.value_info.clear();
-    Ok(proto)
-}
-
-/// Fails if the declared input is not a chip.
-fn check_input(model: &InferenceModel, side: usize) -> Result<(), String> {
-    let inputs = model.inputs.len();
-    if inputs != 1 {
-        return Err(format!("has {inputs} inputs, not one: a recogniser takes the chip alone"));
-    }
-    let fact = guarded(|| model.input_fact(0))?;
-    let kind = fact.datum_type.concretize().unwrap_or(f32::datum_type());
-    if kind != f32::datum_type() {
-        return Err(format!("takes numbers of type {kind:?}: export it with 32-bit floats"));
-    }
-    let sizes = fact.shape.dims().map(|size| size.concretize()?.to_usize().ok());
-    let sizes: Vec<Option<usize>> = sizes.collect();
-    let rank = fact.shape.rank().concretize().unwrap_or(4);
-    // Any batch size will do: it is replaced by 1.
-    let fits = |(found, expected): (&Option<usize>, usize)| found.is_none_or(|n| n == expected);
-    if rank == 4 && sizes.iter().skip(1).zip([3, side, side]).all(fits) {
-        return Ok(());
-    }
-    let sizes = sizes.iter().map(|size| size.map_or("?".to_owned(), |size| size.to_string()));
-    let found = sizes.collect::<Vec<_>>().join(", ");
-    Err(format!(
-        "takes [{found}], not [1, 3, {side}, {side}]: correct `side` in the TOML file, or export the \
-         model with the colours before the rows"
-    ))
-}
-
-/// Fails if the output is not one vector.
-fn check_output(plan: &TypedRunnableModel<TypedModel>) -> Result<(), String> {
-    let fact = guarded(|| plan.model().output_fact(0))?;
-    let sizes = fact.shape.as_concrete().unwrap_or_default();
-    // Axes of length 1 do not matter.
+/// The numbers of an output that is one vector; axes of length 1 do not matter.
+fn vector(output: Value) -> Result<Vec<f32>, String> {
+    let sizes = output.shape().to_vec();
     if sizes.iter().filter(|size| **size != 1).count() != 1 {
-        return Err(format!("returns {:?} for a face, not one vector [1, n]", fact.shape));
+        return Err(format!("returns {sizes:?} for a face, not one vector [1, n]"));
     }
-    Ok(())
+    match output {
+        Value::FloatTensor(numbers) => Ok(numbers.to_vec()),
+        Value::Int32Tensor(numbers) => Ok(numbers.iter().map(|number| *number as f32).collect()),
+        other => Err(format!("returns {} for a face, not 32-bit floats", other.dtype())),
+    }
 }
 
-/// Turns errors and panics into a sentence: some broken files make tract panic.
-fn guarded<T>(work: impl FnOnce() -> TractResult<T>) -> Result<T, String> {
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(done) => done.map_err(|error| format!("cannot be run: {error:#}")),
-        Err(_) => Err("cannot be run: damaged, or beyond what tract supports".to_owned()),
-    }
+fn cannot_run(reason: impl Display) -> String {
+    format!("cannot be run: {reason}")
+}
+
+/// Runs `work` on a thread of its own, and turns a panic into a sentence: some broken files make RTen
+/// panic. A thread of the caller's pool that waited for RTen's would meanwhile begin other work of the
+/// caller's, on top of what it holds.
+fn guarded<T: Send>(work: impl FnOnce() -> Result<T, String> + Send) -> Result<T, String> {
+    let done = thread::scope(|scope| {
+        let started = thread::Builder::new().spawn_scoped(scope, work).map_err(cannot_run)?;
+        let damaged = |_| cannot_run("damaged, or beyond what RTen supports");
+        started.join().map_err(damaged)
+    });
+    done?
 }
