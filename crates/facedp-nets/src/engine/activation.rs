@@ -1,6 +1,6 @@
 //! What happens to each value of a node after its operation: a bias, then ReLU, ReLU6 or PReLU.
 //!
-//! All three are `min(max(x, 0), cap) + slope * min(x, 0)`. Gradients need to know which values passed unchanged:
+//! All three are `x` where positive, else `slope * x`, and at most `cap`. Gradients need to know which values passed unchanged:
 //! of every value after an activation, the lowest bit says so. That costs no memory, and less precision than one
 //! rounding.
 
@@ -111,7 +111,7 @@ impl Finish {
             values[v] = registers.mul_add(sum[v], factor[v], bias[v]);
         }
         if let Some(cap) = self.cap {
-            let (slope, cap) = (registers.load(&self.slope), registers.splat(cap));
+            let slope = registers.load(&self.slope);
             for v in 0..V {
                 values[v] = registers.activate(values[v], slope[v], cap);
             }

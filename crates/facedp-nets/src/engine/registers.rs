@@ -108,17 +108,20 @@ impl<S: Simd, const V: usize> Registers<S, V> {
         self.simd.mul_f32s(a, b)
     }
 
-    /// `min(max(x, 0), cap) + slope * min(x, 0)`, whose lowest bit is 1 where `0 < x < cap`.
+    /// `x` where positive, else `slope * x`; at most `cap`. The lowest bit is 1 where `0 < x < cap`.
     #[inline(always)]
-    pub(super) fn activate(self, x: S::f32s, slope: S::f32s, cap: S::f32s) -> S::f32s {
+    pub(super) fn activate(self, x: S::f32s, slope: S::f32s, cap: f32) -> S::f32s {
         let simd = self.simd;
-        let zero = self.splat(0.0);
-        let above = simd.min_f32s(simd.max_f32s(x, zero), cap);
-        let value = self.mul_add(slope, simd.min_f32s(x, zero), above);
-        let passed = simd.and_m32s(simd.greater_than_f32s(x, zero), simd.less_than_f32s(x, cap));
-        let (one, bits) = (simd.splat_u32s(1), simd.transmute_u32s_f32s(value));
-        let even = simd.and_u32s(bits, simd.not_u32s(one));
-        let odd = simd.or_u32s(bits, one);
-        simd.transmute_f32s_u32s(simd.select_u32s(passed, odd, even))
+        let mut passed = simd.greater_than_f32s(x, self.splat(0.0));
+        let mut value = simd.select_f32s(passed, x, simd.mul_f32s(slope, x));
+        if cap < f32::INFINITY {
+            let cap = self.splat(cap);
+            passed = simd.and_m32s(passed, simd.less_than_f32s(x, cap));
+            value = simd.min_f32s(value, cap);
+        }
+        let (zero, one) = (simd.splat_u32s(0), simd.splat_u32s(1));
+        let even = simd.and_u32s(simd.transmute_u32s_f32s(value), simd.not_u32s(one));
+        let mark = simd.select_u32s(passed, one, zero);
+        simd.transmute_f32s_u32s(simd.or_u32s(even, mark))
     }
 }
