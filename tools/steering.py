@@ -32,7 +32,8 @@ LEFT_OUT = [(f"without-{name}", "lfw", ["--people", "40", "--attacks", FEW, "--s
 RUNS = [
     ("medium", "lfw", ["--people", "300", "--galleries", "--attacks", FEW]),
     ("high", "lfw", ["--people", "100", "--galleries", "--min-quality", "65", "--tune", "displacement=0.03", "--attacks", FEW]),
-    ("low", "lfw", ["--people", "40", "--galleries", "--min-quality", "85", "--tune", "displacement=0.015", "--attacks", FEW]),
+    ("low", "lfw", ["--people", "40", "--galleries", "--min-quality", "85", "--tune", "displacement=0.015,steps=24",
+                    "--attacks", FEW]),
     *LEFT_OUT,
     ("curve", "lfw", ["--people", "40", "--min-quality", "65,75,85", "--attacks", FEW]),
     ("flat", "lfw", ["--people", "40", "--min-quality", "65,75,85", "--shape", "off", "--attacks", FEW]),

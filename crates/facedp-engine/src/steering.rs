@@ -212,6 +212,14 @@ impl Strength {
             Strength::High => 0.03,
         }
     }
+
+    /// A change that may hardly be seen is found sooner.
+    pub(crate) fn steps(self) -> usize {
+        match self {
+            Strength::Low => 24,
+            Strength::Medium | Strength::High => Tuning::default().steps,
+        }
+    }
 }
 
 impl Goal {

@@ -67,7 +67,8 @@ impl Steering {
         let goal = request.goal.unwrap_or_default();
         let strength = request.strength.unwrap_or_default();
         let (min_quality, margin) = strength.floor(goal);
-        let tuning = Tuning { displacement: strength.displacement(), ..Tuning::default() };
+        let (steps, displacement) = (strength.steps(), strength.displacement());
+        let tuning = Tuning { steps, displacement, ..Tuning::default() };
         let steering = Self {
             goal,
             min_quality: request.min_quality.unwrap_or(min_quality),
