@@ -9,6 +9,7 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat};
 
 use super::container::Container;
+use super::profile::Profile;
 use super::{Photo, Samples};
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -112,10 +113,36 @@ impl<'a> Head<'a> {
             DynamicImage::ImageRgba16(i) => (4, Samples::U16(i.into_raw())),
             _ => return Err(Error::FloatingPoint),
         };
-        // A profile for another colour space (of a CMYK source, say) would give wrong colours.
-        let space: &[u8] = if channels >= 3 { b"RGB " } else { b"GRAY" };
-        container.profile = container.profile.filter(|icc| icc.get(16..20) == Some(space));
-        Ok(Photo { width, height, channels, samples, container })
+        let mut photo = Photo { width, height, channels, samples, container };
+        photo.settle_profile();
+        Ok(photo)
+    }
+}
+
+impl Photo {
+    /// Keeps what the colour profile says about colours, and nothing else.
+    fn settle_profile(&mut self) {
+        let Some(icc) = self.container.profile.take() else { return };
+        match Profile::read(&icc, self.has_colour()) {
+            Profile::Kept(profile, more) => {
+                self.container.profile = Some(profile);
+                if more {
+                    self.container.add_kind("data after the colour profile");
+                }
+            }
+            Profile::Tables => {
+                let note = match self.convert_to_srgb(&icc) {
+                    true => "colours were converted to sRGB, since the colour profile holds tables",
+                    false => "the colour profile was left out, since it cannot be applied",
+                };
+                self.container.notes.push(note.to_owned());
+            }
+            // The profile of a CMYK source, say, would give wrong colours.
+            Profile::OtherSpace => {}
+            Profile::NotAProfile => {
+                self.container.add_kind("data in place of a colour profile");
+            }
+        }
     }
 }
 

@@ -13,8 +13,9 @@ use jpeg_encoder::{
     ChromaSubsamplingMethod, ColorType, Encoder, QuantizationTableType, SamplingFactor,
 };
 
-use super::container::{Compression, Container, XMP_KEYWORD, XMP_PREFIX};
+use super::container::{Compression, Container, XMP, XMP_KEYWORD, XMP_PREFIX};
 use super::exif::Exif;
+use super::xmp;
 use super::{Photo, Sample, Samples};
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -53,13 +54,6 @@ const DEFAULT_QUALITY: u8 = 92;
 /// Largest width or height of a file, in pixels.
 const MAX_JPEG_SIDE: usize = 65_535;
 const MAX_WEBP_SIDE: usize = 16_383;
-/// Longest XMP packet that is kept: about what fits in one JPEG segment.
-const MAX_XMP_BYTES: usize = 65_000;
-/// XMP packets with one of these names are not kept: they contain pictures, or would rotate an upright
-/// picture again.
-const REJECTED_XMP: [&[u8]; 5] =
-    [b"xmpGImg:", b"GImage:", b"GDepth:", b"Thumbnails", b"tiff:Orientation"];
-
 /// Metadata that is written to the result.
 #[derive(Default)]
 struct KeptMetadata {
@@ -132,17 +126,16 @@ impl Photo {
         let exif = exif.as_deref().and_then(Exif::read).map(|exif| exif.safe_copy());
         let (exif, mut kept_kinds) =
             exif.map_or((None, Vec::new()), |(exif, kinds)| (Some(exif), kinds));
-        let can_keep = |xmp: &&Vec<u8>| {
-            let contains = |name: &&[u8]| xmp.windows(name.len()).any(|part| part == *name);
-            // In another text encoding the names would not be found.
-            let utf8 = std::str::from_utf8(xmp).is_ok_and(|text| !text.contains('\0'));
-            xmp.len() <= MAX_XMP_BYTES && utf8 && !REJECTED_XMP.iter().any(contains)
-        };
         // The WebP writer cannot place XMP.
-        let xmp = xmp.as_ref().filter(|_| format != Format::WebP).filter(can_keep).cloned();
-        kept_kinds.extend(xmp.as_ref().map(|_| "XMP"));
+        let safe = xmp.as_deref().filter(|_| format != Format::WebP).and_then(xmp::safe_copy);
+        let (xmp, left_out) = safe.map_or((None, Vec::new()), |safe| (safe.packet, safe.left_out));
+        kept_kinds.extend(xmp.as_ref().map(|_| XMP));
         let stripped = metadata_kinds.iter().filter(|kind| !kept_kinds.contains(&kind.as_str()));
-        (KeptMetadata { exif, xmp }, stripped.cloned().collect())
+        let mut stripped: Vec<String> = stripped.cloned().collect();
+        if xmp.is_some() {
+            stripped.extend(left_out.into_iter().map(|prefix| format!("XMP ({prefix})")));
+        }
+        (KeptMetadata { exif, xmp }, stripped)
     }
 
     fn to_jpeg(&self, quality: Option<u8>, kept: &KeptMetadata) -> Result<Vec<u8>> {

@@ -7,7 +7,10 @@ mod encode;
 mod exif;
 mod fixed;
 mod jpeg;
+mod plain;
+mod profile;
 mod webp;
+mod xmp;
 
 use std::ops::Range;
 
