@@ -118,6 +118,8 @@ pub enum Error {
     NoSibling { path: PathBuf },
     #[error("worker threads: {0}")]
     Threads(String),
+    #[error("{asked} threads are more than the {max} that this machine can use")]
+    TooManyThreads { asked: usize, max: usize },
 
     // What is stored.
     #[error("the statistics of embeddings cannot be used: {problem}")]
@@ -130,6 +132,9 @@ pub enum Error {
     Receipt { problem: String },
     #[error("the {what} has format {found}, and this version knows format {known}")]
     Schema { what: &'static str, found: u32, known: u32 },
+    /// A file of the program's own that somebody else may have put there.
+    #[error("{}: {problem}", path.display())]
+    NotOwn { path: PathBuf, problem: &'static str },
     #[error("no folder for the user's configuration is known")]
     NoHome,
 

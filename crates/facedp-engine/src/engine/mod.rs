@@ -90,16 +90,36 @@ impl Engine {
         blake3::hash(all.as_bytes()).to_string()
     }
 
-    /// Finds out what would be done to a photo, without doing it.
+    /// Finds the faces of a photo and lists its metadata, whether or not the method could treat them.
     pub fn inspect(&self, file: &[u8], work: &mut Workspace) -> Result<Inspection> {
+        self.look(file, work, |_, faces| Ok((faces, Vec::new())))
+    }
+
+    /// Finds out what would be done to a photo, without doing it. Fails where [`Self::protect`] would refuse it.
+    pub fn rehearse(&self, file: &[u8], work: &mut Workspace) -> Result<Inspection> {
+        self.look(file, work, |photo, faces| {
+            let (faces, skipped) = self.without_small(faces)?;
+            self.treatment.require_treatable(photo, &faces)?;
+            photo.require_encodable(&self.request.encoding())?;
+            Ok((faces, skipped))
+        })
+    }
+
+    fn look(
+        &self,
+        file: &[u8],
+        work: &mut Workspace,
+        judge: impl FnOnce(&Photo, Vec<Face>) -> Result<(Vec<Face>, Vec<SkippedFace>)>,
+    ) -> Result<Inspection> {
         let head = Head::read(file, &self.resources.limits)?;
         let _admission = self.resources.gate.enter(head.bytes(), &NEVER)?;
         let photo = head.decode()?;
         let Selected { faces, doubts, .. } = self.faces(&photo, work)?;
+        let (faces, skipped) = judge(&photo, faces)?;
         let faces = faces.into_iter().map(|face| face.selected).collect();
         let (width, height, format) = (photo.width(), photo.height(), photo.format());
         let stripped = photo.stripped(&self.request.encoding());
-        Ok(Inspection { width, height, format, stripped, faces, doubts })
+        Ok(Inspection { width, height, format, stripped, faces, skipped, doubts })
     }
 
     /// Asks recognisers about an existing result.

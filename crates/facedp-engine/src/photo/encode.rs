@@ -102,6 +102,15 @@ impl Photo {
         Ok(Encoded { file, format, stripped, notes })
     }
 
+    /// Fails if [`Self::encode`] would refuse the size.
+    pub(crate) fn require_encodable(&self, encoding: &Encoding) -> Result<()> {
+        match encoding.format.unwrap_or(self.container.format) {
+            Format::Jpeg => jpeg_size(self.width, self.height).map(drop),
+            Format::Png => Ok(()),
+            Format::WebP => self.require_webp_size(),
+        }
+    }
+
     /// Whether a file holds every sample exactly.
     pub(crate) fn is_lossless(&self, encoding: &Encoding) -> bool {
         match encoding.format.unwrap_or(self.container.format) {
@@ -215,15 +224,7 @@ impl Photo {
     }
 
     fn to_webp(&self, kept: KeptMetadata) -> Result<Vec<u8>> {
-        if self.width.max(self.height) > MAX_WEBP_SIDE {
-            let (width, height) = (self.width, self.height);
-            return Err(Error::TooLargeFor {
-                format: Format::WebP,
-                max: MAX_WEBP_SIDE,
-                width,
-                height,
-            });
-        }
+        self.require_webp_size()?;
         let failed = |problem: String| Error::Encoding { format: Format::WebP, problem };
         let rgb = self.to_rgb();
         let (width, height) = self.size_u32();
@@ -260,6 +261,14 @@ impl Photo {
         webp.set_icc_profile(profile.map(Bytes::from));
         webp.set_exif(kept.exif.map(Bytes::from));
         Ok(webp.encoder().bytes().to_vec())
+    }
+
+    fn require_webp_size(&self) -> Result<()> {
+        let (width, height, max) = (self.width, self.height, MAX_WEBP_SIDE);
+        match width.max(height) > max {
+            true => Err(Error::TooLargeFor { format: Format::WebP, max, width, height }),
+            false => Ok(()),
+        }
     }
 
     /// Decoders give sizes as `u32`, so both fit.

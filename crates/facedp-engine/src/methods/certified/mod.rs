@@ -73,6 +73,11 @@ impl Treatment for Certified {
         (source == Format::Jpeg && result == Format::Png).then_some(JPEG_LATTICE_NOTE)
     }
 
+    fn require_treatable(&self, photo: &Photo, faces: &[Face]) -> Result<()> {
+        let patches: Vec<Patch> = faces.iter().map(|face| face.patch).collect();
+        split(photo.clone(), &patches, &self.plan).map(drop)
+    }
+
     fn treat(
         &self,
         photo: Photo,
