@@ -55,6 +55,7 @@ impl Failure {
         match error {
             Error::Request { .. }
             | Error::Setting { .. }
+            | Error::NotWritten { .. }
             | Error::UnknownRecogniser { .. }
             | Error::NoPlan { .. }
             | Error::CertifiedMetadata

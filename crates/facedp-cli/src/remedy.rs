@@ -84,7 +84,7 @@ fn remedy(error: &Error) -> Option<String> {
     Some(
         match error {
             Error::Format { .. } => {
-                "convert HEIC, AVIF, GIF or video frames to one of these first"
+                "convert AVIF, GIF or video frames to one of these first"
             }
             Error::Animated => "save one frame as a picture of its own",
             Error::FloatingPoint => "save it with 8 or 16 bits",

@@ -21,11 +21,11 @@ pub struct SourceFile {
 }
 
 /// File name extensions of pictures that are read.
-const SUPPORTED: [&str; 6] = ["jpg", "jpeg", "jpe", "jfif", "png", "webp"];
+const SUPPORTED: [&str; 8] = ["jpg", "jpeg", "jpe", "jfif", "png", "webp", "heic", "heif"];
 /// Extensions of pictures and videos that are not read, although users may expect it.
-const UNSUPPORTED: [&str; 25] = [
-    "heic", "heif", "avif", "gif", "tif", "tiff", "bmp", "jxl", "jp2", "dng", "cr2", "cr3", "nef",
-    "arw", "raf", "rw2", "orf", "pef", "mp4", "m4v", "mov", "avi", "mkv", "webm", "mpg",
+const UNSUPPORTED: [&str; 23] = [
+    "avif", "gif", "tif", "tiff", "bmp", "jxl", "jp2", "dng", "cr2", "cr3", "nef", "arw", "raf",
+    "rw2", "orf", "pef", "mp4", "m4v", "mov", "avi", "mkv", "webm", "mpg",
 ];
 
 /// Finds the pictures that the user named: files, everything in folders, and everything that patterns such

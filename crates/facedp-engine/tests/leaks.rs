@@ -4,7 +4,7 @@
 mod support;
 
 use facedp_engine::{Format, Protected, Request, Workspace};
-use support::{golden, recoding};
+use support::{golden, noisy, recoding};
 
 /// The bytes of the smuggled picture, and its text in base64.
 const SECRET: &[u8] = b"\xff\xd8\xff\xe0\x00\x10JFIF\0the face as it was";
@@ -154,6 +154,55 @@ fn everything_that_is_left_out_is_listed() {
             let result = recoded(&file, keep);
             assert!(result.stripped.contains(&kind.to_owned()), "{name}: {:?}", result.stripped);
             assert_clean(name, &result);
+        }
+    }
+}
+
+/// What phones append to a JPEG: a video with the same face, a second picture, a gain map.
+#[test]
+fn motion_photos_multi_pictures_and_gain_maps_lose_their_other_pictures() {
+    let (file, inner) = (golden("base_420_q85.jpg"), golden("orientation_1.jpg"));
+    let boxed = |name: &[u8], body: &[u8]| {
+        [&(body.len() as u32 + 8).to_be_bytes()[..], name, body].concat()
+    };
+    let video = [boxed(b"ftyp", b"mp42\0\0\0\0mp42isom"), boxed(b"mdat", &inner)].concat();
+    let about = |inner: &str| {
+        xmp(&format!(
+            "<c:Camera xmlns:c='http://ns.google.com/photos/1.0/camera/'>{inner}</c:Camera>\
+             <h:Version xmlns:h='http://ns.adobe.com/hdr-gain-map/1.0/'>1.0</h:Version>"
+        ))
+    };
+    // A directory of two pictures: the whole file, and what follows it.
+    let sizes = [0x0003_0000, file.len() as u32, 0, 0, 0, inner.len() as u32, file.len() as u32, 0];
+    let list: Vec<u8> = sizes.into_iter().flat_map(u32::to_le_bytes).collect();
+    let index =
+        [&b"MPF\0II*\0\x08\0\0\0\x01\0\x02\xb0\x07\0\x20\0\0\0\x1a\0\0\0\0\0\0\0"[..], &list];
+    let mpf = segment(0xe2, &index);
+    for (name, segments, trailer, kind) in [
+        ("motion photo", vec![about("MotionPhoto")], &video, "data after the picture"),
+        ("MPF", vec![mpf.clone()], &inner, "further pictures"),
+        ("Ultra HDR", vec![about("GainMap"), mpf], &inner, "further pictures"),
+    ] {
+        let whole = [jpeg(&segments), trailer.clone()].concat();
+        for keep_metadata in [false, true] {
+            let request = Request { aligned: true, keep_metadata, ..Request::default() };
+            let result = noisy(request).protect(&whole, &mut Workspace::default()).unwrap();
+            assert!(!result.unchanged, "{name}");
+            assert_clean(name, &result);
+            assert!(
+                !contains(&result.file, b"ftyp") && !contains(&result.file, b"MPF\0"),
+                "{name}"
+            );
+            let part = inner.windows(32).step_by(16).skip(40);
+            assert!(part.into_iter().all(|part| !contains(&result.file, part)), "{name}");
+            for kind in [kind, "data after the picture"] {
+                assert!(
+                    result.stripped.contains(&kind.to_owned()),
+                    "{name}: {:?}",
+                    result.stripped
+                );
+            }
+            assert!(result.file.ends_with(&[0xff, 0xd9]), "{name}");
         }
     }
 }

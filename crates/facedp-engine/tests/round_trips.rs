@@ -279,7 +279,9 @@ fn what_is_not_read_is_said() {
     for name in ["moving.png", "moving.webp"] {
         assert!(matches!(error(&golden(name)), Error::Animated), "{name}");
     }
-    assert!(error(&golden("heic_header.heic")).to_string().contains("HEIC"));
+    assert!(matches!(error(&golden("heic_header.heic")), Error::Damaged(_)));
+    let avif = b"\0\0\0\x1cftypmif1\0\0\0\0mif1avifmiaf";
+    assert!(error(avif).to_string().contains("AVIF"));
     assert!(error(b"").to_string().contains("empty"));
     assert!(error(b"GIF89a......").to_string().contains("GIF"));
     let small = Limits { pixels: 1000, ..Limits::default() };

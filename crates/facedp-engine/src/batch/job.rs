@@ -144,10 +144,12 @@ fn receipt_name(result: &Path) -> PathBuf {
     result.with_file_name(format!("{}-{}.json", &text[..end], &hash[..16]))
 }
 
-/// The name of a result: the name of the picture, with a new extension if the format changes.
+/// The name of a result: the name of the picture, with a new extension if the format changes. HEIC becomes JPEG.
 fn result_name(name: &Path, format: Option<Format>) -> PathBuf {
-    let extensions: &[&str] = match format {
-        None => return name.to_owned(),
+    let is = |extension: &str| name.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
+    let extensions: &[&str] = match format.map(Format::of_result) {
+        None if is("heic") || is("heif") => &["jpg"],
+        None | Some(Format::Heic) => return name.to_owned(),
         Some(Format::Jpeg) => &["jpg", "jpeg"],
         Some(Format::Png) => &["png"],
         Some(Format::WebP) => &["webp"],

@@ -20,6 +20,7 @@ use crate::check::{Checked, check};
 use crate::control::{Control, NEVER};
 use crate::detect::{Chosen, DetectedFace, Doubt, MIN_SCORE, Selection};
 use crate::error::{Error, Result};
+use crate::format::Format;
 use crate::ledger::{Entry, Ledger, Total};
 use crate::methods::{Face, Spent, Treatment, treatment};
 use crate::outcome::{Compared, Inspection, Protected, SkippedFace};
@@ -53,6 +54,9 @@ struct Selected {
 impl Engine {
     /// Prepares everything that does not depend on a photo. Fails if the request cannot be met.
     pub fn new(request: Request, resources: Resources) -> Result<Self> {
+        if let Some(format) = request.format.filter(|format| !Format::WRITTEN.contains(format)) {
+            return Err(Error::NotWritten { format });
+        }
         let treatment = treatment(&request, &resources)?;
         let ledger = resources.ledger.as_deref().map(Ledger::open).transpose()?;
         Ok(Self { request, resources, treatment, ledger })

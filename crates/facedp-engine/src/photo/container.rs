@@ -33,6 +33,8 @@ pub(super) enum Compression {
     Jpeg(Box<JpegParameters>),
     /// Lossy WebP with its estimated quality, 0 to 100.
     WebP(f32),
+    /// Lossy, with parameters that no result can take over.
+    OtherLossy,
     Lossless,
 }
 
@@ -76,7 +78,7 @@ impl Compression {
 }
 
 impl Container {
-    fn new(format: Format) -> Self {
+    pub fn new(format: Format) -> Self {
         Self {
             format,
             compression: Compression::Lossless,
@@ -116,7 +118,15 @@ impl Container {
                 container.read_webp(&WebP::from_bytes(file.clone()).map_err(damaged)?);
                 container.note_trailer(&file, riff_length(&file));
             }
+            Format::Heic => {}
         }
+        container.add_common_kinds();
+        Ok(container)
+    }
+
+    /// Lists EXIF, what is in it, and XMP.
+    pub fn add_common_kinds(&mut self) {
+        let container = self;
         if let Some(block) = &container.exif.clone() {
             let parts: Vec<&str> = Exif::read(block).iter().flat_map(Exif::parts).collect();
             container.add_kind(exif::EXIF);
@@ -125,7 +135,6 @@ impl Container {
         if container.xmp.is_some() {
             container.add_kind(XMP);
         }
-        Ok(container)
     }
 
     fn read_jpeg(&mut self, jpeg: &Jpeg, file: &[u8]) -> Result<()> {

@@ -62,6 +62,11 @@ struct KeptMetadata {
 }
 
 impl Encoding {
+    /// The format of the result of a source.
+    fn format_of(&self, source: Format) -> Format {
+        self.format.unwrap_or(source).of_result()
+    }
+
     /// The encoding as text. Run records hold a hash of it: it must not change.
     pub(crate) fn fingerprint(&self) -> String {
         let format = self.format.map_or("the source's".to_owned(), |format| format.to_string());
@@ -76,11 +81,15 @@ impl Encoding {
 
 impl Photo {
     pub(crate) fn encode(&self, encoding: &Encoding) -> Result<Encoded> {
-        let format = encoding.format.unwrap_or(self.container.format);
+        let format = encoding.format_of(self.container.format);
         let mut notes = self.container.notes.clone();
         let (kept, stripped) = self.select_metadata(format, encoding.metadata);
+        if self.container.format == Format::Heic {
+            notes.push(format!("HEIC was written as {format}"));
+        }
         if matches!(self.samples, Samples::U16(_)) && format != Format::Png {
-            notes.push(format!("16 bits were reduced to 8, the most that {format} holds"));
+            let bits = if self.container.format == Format::Heic { "more than 8" } else { "16" };
+            notes.push(format!("{bits} bits were reduced to 8, the most that {format} holds"));
         }
         if self.has_alpha() && format == Format::Jpeg {
             notes.push("transparent parts became white, since JPEG has no transparency".to_owned());
@@ -95,7 +104,7 @@ impl Photo {
                 .push("the grey colour profile was left out, since WebP cannot hold it".to_owned());
         }
         let file = match format {
-            Format::Jpeg => self.to_jpeg(encoding.jpeg_quality, &kept)?,
+            Format::Jpeg | Format::Heic => self.to_jpeg(encoding.jpeg_quality, &kept)?,
             Format::Png => self.to_png(kept)?,
             Format::WebP => self.to_webp(kept)?,
         };
@@ -104,8 +113,8 @@ impl Photo {
 
     /// Fails if [`Self::encode`] would refuse the size.
     pub(crate) fn require_encodable(&self, encoding: &Encoding) -> Result<()> {
-        match encoding.format.unwrap_or(self.container.format) {
-            Format::Jpeg => jpeg_size(self.width, self.height).map(drop),
+        match encoding.format_of(self.container.format) {
+            Format::Jpeg | Format::Heic => jpeg_size(self.width, self.height).map(drop),
             Format::Png => Ok(()),
             Format::WebP => self.require_webp_size(),
         }
@@ -113,16 +122,16 @@ impl Photo {
 
     /// Whether a file holds every sample exactly.
     pub(crate) fn is_lossless(&self, encoding: &Encoding) -> bool {
-        match encoding.format.unwrap_or(self.container.format) {
+        match encoding.format_of(self.container.format) {
             Format::Png => true,
-            Format::Jpeg => false,
-            Format::WebP => !matches!(self.container.compression, Compression::WebP(_)),
+            Format::Jpeg | Format::Heic => false,
+            Format::WebP => self.container.compression == Compression::Lossless,
         }
     }
 
     /// Kinds of metadata that encoding will leave out.
     pub(crate) fn stripped(&self, encoding: &Encoding) -> Vec<String> {
-        let format = encoding.format.unwrap_or(self.container.format);
+        let format = encoding.format_of(self.container.format);
         self.select_metadata(format, encoding.metadata).1
     }
 
@@ -230,7 +239,7 @@ impl Photo {
         let (width, height) = self.size_u32();
         let quality = match self.container.compression {
             Compression::WebP(quality) => Some(quality),
-            Compression::Jpeg(_) => Some(f32::from(DEFAULT_QUALITY)),
+            Compression::Jpeg(_) | Compression::OtherLossy => Some(f32::from(DEFAULT_QUALITY)),
             Compression::Lossless => None,
         };
         let file = if let Some(quality) = quality {

@@ -6,6 +6,7 @@ mod displace;
 mod encode;
 mod exif;
 mod fixed;
+mod heic;
 mod jpeg;
 mod plain;
 mod profile;

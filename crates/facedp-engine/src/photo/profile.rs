@@ -32,12 +32,13 @@ pub(super) enum Profile {
     Tables,
     /// Of another colour space than the samples.
     OtherSpace,
-    NotAProfile,
+    /// No profile at all.
+    Foreign,
 }
 
 impl Profile {
     pub fn read(icc: &[u8], has_colour: bool) -> Self {
-        let Some(source) = Source::read(icc) else { return Profile::NotAProfile };
+        let Some(source) = Source::read(icc) else { return Profile::Foreign };
         let space: &[u8; 4] = if has_colour { b"RGB " } else { b"GRAY" };
         if source.bytes.get(16..20) != Some(space) {
             return Profile::OtherSpace;

@@ -193,7 +193,7 @@ test("damaged files do not keep a good one from being changed", async () => {
   await drop(page, [damaged, one, text, { name: "empty.png", bytes: [] }]);
   await Promise.all([state(page, "damaged.jpg", "failed"), state(page, "collins.jpg", "ready"), state(page, "empty.png", "failed")]);
   assert.match(await card(page, "damaged.jpg").getByRole("alert").textContent(), /Damaged/);
-  assert.match(await card(page, "notes.txt").getByRole("alert").textContent(), /JPEG, PNG and WebP/);
+  assert.match(await card(page, "notes.txt").getByRole("alert").textContent(), /JPEG, PNG, WebP and HEIC/);
   await page.locator("#method-certified").check();
   const epsilon = page.locator("#epsilon-certified");
   await epsilon.fill("-1");
