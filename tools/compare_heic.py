@@ -142,13 +142,13 @@ def main():
                 continue
             difference = np.abs(ours - theirs)
             rows.append((name, f"{ours.shape[1]}x{ours.shape[0]}", f"{difference.mean():.2f}", f"{difference.max():.0f}"))
-            bad += difference.mean() > 1.5
+            bad += int(difference.mean() > 1.5)
     version = subprocess.run(["heif-enc", "--help"], capture_output=True, text=True)
     version = (version.stdout + version.stderr).split("libheif version:")[-1].split()[0]
     lines = ["# HEIC beside libheif", "",
              "The same files decoded by facedp (heic-decoder 0.1.1) and by libheif "
              f"{version}, which also coded them; tiles, turns, thumbnails,", "depth and gain maps are put together by `tools/heic_files.py`. "
-             "Differences are of 8-bit RGB levels: both decoders give the", "same luma and chroma, and enlarge chroma in different ways.", "",
+             "Differences are of 8-bit RGB levels. There are none where", "chroma has full resolution or there is no colour; elsewhere the decoders enlarge chroma in different ways.", "",
              "    .venv/bin/python tools/compare_heic.py", "", "| file | size | mean difference | largest |", "| --- | --- | --- | --- |"]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     PAGE.write_text("\n".join(lines) + "\n")

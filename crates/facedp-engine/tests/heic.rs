@@ -97,7 +97,8 @@ fn limits_hold_and_heic_is_not_written() {
     assert!(matches!(Photo::decode(&file, &small), Err(Error::TooManyPixels { .. })));
     let small = Limits { bytes: 1000, ..Limits::default() };
     assert!(matches!(Photo::decode(&file, &small), Err(Error::TooManyBytes { .. })));
-    for tenth in 1..10 {
+    // The last tenth is of a gain map, which is not read.
+    for tenth in 1..9 {
         let cut = &file[..file.len() * tenth / 10];
         assert!(
             matches!(Photo::decode(cut, &Limits::default()), Err(Error::Damaged(_))),
