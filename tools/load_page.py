@@ -54,7 +54,8 @@ class Server:
         key.write_text(f"facedp-key-1:{'07' * 32}\n")
         command = [program, "serve", "--no-open", "--json", "--no-ledger", "--key", key]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        self.port = int(json.loads(self.process.stdout.readline())["url"].split(":")[-1].strip("/"))
+        said = json.loads(self.process.stdout.readline())
+        self.port, self.token = int(said["api"].split(":")[-1].split("/")[0]), said["token"]
 
     def memory(self, field):
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
@@ -66,7 +67,8 @@ class Server:
     def ask(self, method, path, body=None, headers=None, timeout=300):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
-            connection.request(method, f"/api/v1{path}", body, headers or {})
+            headers = {"Authorization": f"Bearer {self.token}", **(headers or {})}
+            connection.request(method, f"/api/v1{path}", body, headers)
             answer = connection.getresponse()
             return answer.status, answer.read()
         finally:
@@ -115,6 +117,7 @@ def partial(server, count, seconds):
     for _ in range(count):
         client = socket.create_connection(("127.0.0.1", server.port))
         client.sendall(f"POST /api/v1/detect HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: {KIND['Content-Type']}\r\n"
+                       f"Authorization: Bearer {server.token}\r\n"
                        f"Content-Length: 50000000\r\n\r\n".encode() + form(PHOTO)[:500])
         sockets.append(client)
     worst, end = 0, time.monotonic() + seconds

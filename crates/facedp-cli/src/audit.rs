@@ -12,14 +12,14 @@ use facedp_eval::progress::Progress;
 use crate::args::{Audit as Args, Output};
 use crate::failure::{Failure, complain, say};
 use crate::progress::Bar;
-use crate::{model, words};
+use crate::{model, signals};
 
 /// Pairs of people of a data folder.
 const PAIRS: usize = 4;
 
 pub fn run(args: &Args, output: &Output) -> Result<ExitCode, Failure> {
     let model = model::load(args.parameters.model.as_deref())?;
-    let stop = words::stop_on_signal("stopping; press Ctrl-C again to stop at once")?;
+    let stop = signals::stop_on_signal("stopping; press Ctrl-C again to stop at once")?;
     let bar = Bar::new(output);
     let progress = Progress::new(&bar, &stop);
     let done = look(args, &model, &progress);

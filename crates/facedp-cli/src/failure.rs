@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
+use crate::plain;
 use crate::remedy::explained_chain;
 
 /// Why a command stopped.
@@ -54,6 +55,7 @@ impl Failure {
         match error {
             Error::Request { .. }
             | Error::Setting { .. }
+            | Error::NotWritten { .. }
             | Error::UnknownRecogniser { .. }
             | Error::NoPlan { .. }
             | Error::CertifiedMetadata
@@ -78,13 +80,13 @@ impl Failure {
 
 /// Writes a line to standard error; a closed one is no failure.
 pub fn complain(message: impl Display) {
-    let _ = writeln!(std::io::stderr().lock(), "{message}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", plain::line(&message.to_string()));
 }
 
-/// Writes a line to standard output. A reader that has seen enough (`| head`) is no failure; anything else
+/// Writes lines to standard output. A reader that has seen enough (`| head`) is no failure; anything else
 /// that keeps results from being read is.
 pub fn say(message: impl Display) -> anyhow::Result<()> {
-    match writeln!(std::io::stdout().lock(), "{message}") {
+    match writeln!(std::io::stdout().lock(), "{}", plain::text(&message.to_string())) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(error).context("cannot write to standard output")
         }

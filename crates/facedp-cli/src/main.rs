@@ -9,12 +9,14 @@ mod inspect;
 mod key;
 mod model;
 mod photo;
+mod plain;
 mod plan;
 mod progress;
 mod protect;
 mod receipt;
 mod remedy;
 mod serve;
+mod signals;
 mod train;
 mod words;
 

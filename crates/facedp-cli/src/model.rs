@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use facedp::FeatureModel;
-use facedp_engine::embedded_model;
+use facedp_engine::{embedded_model, files};
+
+/// Models have some megabytes.
+const MAX_BYTES: u64 = 2_000_000_000;
 
 /// Reads the model file, or the embedded model.
 pub fn load(path: Option<&Path>) -> Result<Arc<FeatureModel>> {
     let Some(path) = path else { return embedded_model().context("the embedded model") };
     let name = || format!("{}", path.display());
-    let bytes = std::fs::read(path).with_context(name)?;
+    let bytes = files::read(path, MAX_BYTES).with_context(name)?;
     Ok(Arc::new(FeatureModel::from_bytes(&bytes).with_context(name)?))
 }

@@ -16,7 +16,10 @@ use serde_json::json;
 
 use crate::args::{Output, Receipt as Command};
 use crate::failure::{Failure, say};
-use crate::words;
+use crate::{plain, words};
+
+/// Receipts have some kilobytes a face.
+const MAX_BYTES: u64 = 100_000_000;
 
 pub fn run(command: &Command, output: &Output) -> Result<ExitCode, Failure> {
     match command {
@@ -86,14 +89,14 @@ fn total(photos: &[PathBuf], ledger: Option<&Path>, output: &Output) -> Result<E
         lines.push(format!("no release in {}", path.display()));
     }
     if !output.quiet && !lines.is_empty() {
-        say(lines.join("\n"))?;
+        say(plain::lines(lines))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn read(path: &Path) -> anyhow::Result<Receipt> {
     let name = || format!("{}", path.display());
-    let text = std::fs::read_to_string(path).with_context(name)?;
+    let text = files::read_text(path, MAX_BYTES).with_context(name)?;
     Receipt::from_json(&text).with_context(name)
 }
 
@@ -154,7 +157,7 @@ fn explain(receipt: &Receipt) -> String {
     for (number, face) in (1..).zip(&private.faces) {
         lines.extend(explain_face(number, face));
     }
-    lines.join("\n")
+    plain::lines(lines)
 }
 
 fn explain_face(number: usize, face: &FaceRecord) -> Vec<String> {

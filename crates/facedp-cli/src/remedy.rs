@@ -84,7 +84,7 @@ fn remedy(error: &Error) -> Option<String> {
     Some(
         match error {
             Error::Format { .. } => {
-                "convert HEIC, AVIF, GIF or video frames to one of these first"
+                "convert AVIF, GIF or video frames to one of these first"
             }
             Error::Animated => "save one frame as a picture of its own",
             Error::FloatingPoint => "save it with 8 or 16 bits",
@@ -116,6 +116,8 @@ fn remedy(error: &Error) -> Option<String> {
             Error::OtherRun { .. } => "resume it with the same ones, or start over with --force",
             Error::RunRecord { .. } => "start over with --force",
             Error::Key { .. } => "`chmod 600` keeps a key to yourself, `facedp key new` makes one",
+            Error::TooManyThreads { .. } => "leave --jobs out for one per core",
+            Error::NotOwn { .. } => "look at who put it there, and remove it",
             Error::Ledger { .. } => "mend the line, or move the file away",
             Error::NoHome => "name a file with --key, or --ledger",
             _ => return None,

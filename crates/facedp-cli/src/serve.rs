@@ -2,15 +2,14 @@
 
 use std::process::ExitCode;
 
-use anyhow::Context;
 use facedp_engine::ledger::Ledger;
 use facedp_engine::{Key, Resources, Secret};
-use facedp_web::{Bounds, Config, Server};
+use facedp_web::{Bounds, Config, Server, Token};
 use serde_json::json;
 
 use crate::args::{Output, Serve};
 use crate::failure::{Failure, complain, say};
-use crate::key;
+use crate::{key, signals};
 
 pub fn run(args: &Serve, output: &Output) -> Result<ExitCode, Failure> {
     let secret = match &args.key {
@@ -24,12 +23,14 @@ pub fn run(args: &Serve, output: &Output) -> Result<ExitCode, Failure> {
         None => Some(Ledger::default_path()?),
     };
     let resources = Resources { certified_secret, ledger, ..Resources::new(secret)? };
-    let config = Config { resources, bounds: Bounds::default() };
+    let token = if args.no_token { None } else { Some(Token::generate()?) };
+    let config = Config { resources, bounds: Bounds::default(), token: token.clone() };
     let server = Server::bind(args.port, config)?;
     let url = server.url();
-    ctrlc::set_handler(server.stopper()).context("cannot catch Ctrl-C")?;
+    signals::on_signal(server.stopper())?;
     if output.json {
-        say(json!({ "url": url }))?;
+        let token = token.as_ref().map(Token::as_str);
+        say(json!({ "url": url, "api": server.api(), "token": token }))?;
     } else if !output.quiet {
         say(format_args!("{url} (on this machine only; Ctrl-C ends it)"))?;
     }

@@ -1,12 +1,6 @@
-//! What several commands share: words, and hearing Ctrl-C.
+//! Words that several commands share.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use anyhow::{Context, Result};
 use facedp_engine::{DetectedFace, Distance};
-
-use crate::failure::complain;
 
 /// A number of decibels, or what it means that there is none.
 pub fn decibels(value: Option<f64>, none: &str) -> String {
@@ -32,21 +26,6 @@ pub fn recogniser(name: &str) -> &str {
         "sface" => "SFace",
         name => name,
     }
-}
-
-/// A flag that Ctrl-C sets, and says so. The second Ctrl-C ends the program at once; what it leaves
-/// unfinished is removed when the run is resumed.
-pub fn stop_on_signal(message: &'static str) -> Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    let handler = move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-        complain(message);
-    };
-    ctrlc::set_handler(handler).context("cannot catch Ctrl-C")?;
-    Ok(stop)
 }
 
 /// Where a face is, as `--box` takes it.

@@ -5,6 +5,8 @@ mod support;
 
 use std::fs;
 
+use sha2::{Digest, Sha256};
+
 use support::{NOISE, QUICK, facedp, facedp_json, files_below, workshop};
 
 #[test]
@@ -333,4 +335,29 @@ fn help_texts_are_as_recorded() {
         let expected = fs::read_to_string(&recorded).unwrap_or_default();
         assert_eq!(outcome.stdout, expected.replace('\r', ""), "help of {name} changed");
     }
+}
+
+/// The weights inside the program are those whose origin the documents state.
+#[test]
+fn weights_are_what_their_provenance_says() {
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
+    let texts =
+        ["README.md", "networks.md"].map(|name| fs::read_to_string(assets.join(name)).unwrap());
+    let mut files = 0;
+    for entry in fs::read_dir(&assets).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "safetensors") {
+            continue;
+        }
+        let (name, bytes) = (path.file_name().unwrap().to_str().unwrap(), fs::read(&path).unwrap());
+        let row = texts.iter().flat_map(|text| text.lines());
+        let row = row.clone().find(|line| line.starts_with(&format!("| `{name}` | ")));
+        let row = row.unwrap_or_else(|| panic!("nothing says where {name} comes from"));
+        let hash: String =
+            Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert!(row.contains(&hash), "{name} has SHA-256 {hash}: {row}");
+        assert!(row.replace(',', "").contains(&format!("| {} |", bytes.len())), "{row}");
+        files += 1;
+    }
+    assert_eq!(files, 8);
 }

@@ -14,6 +14,7 @@ use support::facedp;
 struct Server {
     child: Child,
     address: String,
+    token: String,
 }
 
 impl Server {
@@ -27,9 +28,11 @@ impl Server {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let said: serde_json::Value = serde_json::from_str(&line).unwrap();
-        let url = said["url"].as_str().unwrap();
-        let address = url.strip_prefix("http://").unwrap().trim_end_matches('/').to_owned();
-        Self { child, address }
+        let [url, token] = ["url", "token"].map(|name| said[name].as_str().unwrap().to_owned());
+        let address = url.strip_prefix("http://").unwrap().split('/').next().unwrap().to_owned();
+        assert_eq!(url, format!("http://{address}/?token={token}"));
+        assert_eq!(said["api"], format!("http://{address}/api/v1"));
+        Self { child, address, token }
     }
 
     /// Sends the head of a request; the answer.
@@ -59,7 +62,10 @@ fn the_page_is_served_to_this_machine_under_its_own_name() {
     assert_ne!(first.address, second.address);
     for server in [&first, &second] {
         assert!(server.address.starts_with("127.0.0.1:"), "{}", server.address);
-        let page = server.ask(&format!("GET / HTTP/1.1\r\nHost: {}", server.address));
+        let Server { address, token, .. } = server;
+        let stranger = server.ask(&format!("GET / HTTP/1.1\r\nHost: {address}"));
+        assert!(stranger.starts_with("HTTP/1.1 401"), "{stranger}");
+        let page = server.ask(&format!("GET /?token={token} HTTP/1.1\r\nHost: {address}"));
         assert!(page.starts_with("HTTP/1.1 200") && page.contains("<!doctype html>"), "{page}");
         for head in [
             "GET / HTTP/1.1\r\nHost: evil.example".to_owned(),

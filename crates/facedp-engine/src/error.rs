@@ -12,7 +12,7 @@ use crate::format::Format;
 #[non_exhaustive]
 pub enum Error {
     // The file.
-    #[error("{found}: facedp reads JPEG, PNG and WebP")]
+    #[error("{found}: facedp reads JPEG, PNG, WebP and HEIC")]
     Format { found: &'static str },
     #[error("animated pictures are not supported")]
     Animated,
@@ -80,6 +80,8 @@ pub enum Error {
     // Results.
     #[error("{format} holds at most {max} pixels a side, this picture is {width}x{height}")]
     TooLargeFor { format: Format, max: usize, width: usize, height: usize },
+    #[error("{format} is read, but not written")]
+    NotWritten { format: Format },
     #[error("cannot be written as {format}: {problem}")]
     Encoding { format: Format, problem: String },
     #[error("the result would overwrite the original {}", target.display())]
@@ -110,7 +112,7 @@ pub enum Error {
     #[error("{}: not a pattern: {problem}", path.display())]
     Pattern { path: PathBuf, problem: String },
     /// A file that looks like a picture or video, in a folder or matched by a pattern.
-    #[error("{}: facedp reads JPEG, PNG and WebP only", path.display())]
+    #[error("{}: facedp reads JPEG, PNG, WebP and HEIC only", path.display())]
     NotRead { path: PathBuf },
     #[error("neither a file nor a folder")]
     NotAFile,
@@ -118,6 +120,8 @@ pub enum Error {
     NoSibling { path: PathBuf },
     #[error("worker threads: {0}")]
     Threads(String),
+    #[error("{asked} threads are more than the {max} that this machine can use")]
+    TooManyThreads { asked: usize, max: usize },
 
     // What is stored.
     #[error("the statistics of embeddings cannot be used: {problem}")]
@@ -130,6 +134,9 @@ pub enum Error {
     Receipt { problem: String },
     #[error("the {what} has format {found}, and this version knows format {known}")]
     Schema { what: &'static str, found: u32, known: u32 },
+    /// A file of the program's own that somebody else may have put there.
+    #[error("{}: {problem}", path.display())]
+    NotOwn { path: PathBuf, problem: &'static str },
     #[error("no folder for the user's configuration is known")]
     NoHome,
 

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
+pub use crate::regular::{read, read_text};
 
 /// A picture to read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,11 +21,11 @@ pub struct SourceFile {
 }
 
 /// File name extensions of pictures that are read.
-const SUPPORTED: [&str; 6] = ["jpg", "jpeg", "jpe", "jfif", "png", "webp"];
+const SUPPORTED: [&str; 8] = ["jpg", "jpeg", "jpe", "jfif", "png", "webp", "heic", "heif"];
 /// Extensions of pictures and videos that are not read, although users may expect it.
-const UNSUPPORTED: [&str; 25] = [
-    "heic", "heif", "avif", "gif", "tif", "tiff", "bmp", "jxl", "jp2", "dng", "cr2", "cr3", "nef",
-    "arw", "raf", "rw2", "orf", "pef", "mp4", "m4v", "mov", "avi", "mkv", "webm", "mpg",
+const UNSUPPORTED: [&str; 23] = [
+    "avif", "gif", "tif", "tiff", "bmp", "jxl", "jp2", "dng", "cr2", "cr3", "nef", "arw", "raf",
+    "rw2", "orf", "pef", "mp4", "m4v", "mov", "avi", "mkv", "webm", "mpg",
 ];
 
 /// Finds the pictures that the user named: files, everything in folders, and everything that patterns such
@@ -185,26 +186,6 @@ pub fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(entries)
 }
 
-/// Reads a file of at most `max` bytes.
-pub fn read(path: &Path, max: u64) -> Result<Vec<u8>> {
-    let failed = || Error::io("cannot read", path);
-    let metadata = fs::metadata(path).map_err(failed())?;
-    if metadata.is_dir() {
-        return Err(failed()(std::io::ErrorKind::IsADirectory.into()));
-    }
-    if !metadata.is_file() {
-        return Err(Error::NotAFile);
-    }
-    if metadata.len() > max {
-        return Err(Error::TooManyBytes { found: metadata.len(), max });
-    }
-    let mut bytes = Vec::with_capacity(metadata.len() as usize);
-    let file = fs::File::open(path).map_err(failed())?;
-    // The file can grow while it is read.
-    file.take(max).read_to_end(&mut bytes).map_err(failed())?;
-    Ok(bytes)
-}
-
 /// The path of a sibling of a folder: the name of the folder plus `suffix`.
 pub fn beside(folder: &Path, suffix: &str) -> Result<PathBuf> {
     // A folder that does not exist yet cannot be canonicalised.
@@ -272,20 +253,6 @@ pub(crate) fn remove_unfinished(folder: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Whether users other than the owner may access a file. Always false on systems without Unix permissions.
-pub(crate) fn others_can_read(path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = path;
-        false
-    }
 }
 
 /// A temporary file in the same folder. It is deleted on drop unless it is renamed.

@@ -4,17 +4,24 @@ use std::fmt::{self, Display};
 
 use serde::{Deserialize, Serialize};
 
-/// File formats that are read and written.
+/// File formats that are read; all but HEIC are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     Jpeg,
     Png,
     WebP,
+    Heic,
 }
 
 impl Format {
-    pub const ALL: [Self; 3] = [Self::Jpeg, Self::Png, Self::WebP];
+    /// The formats that are written.
+    pub const WRITTEN: [Self; 3] = [Self::Jpeg, Self::Png, Self::WebP];
+
+    /// The format of a result, unless another one is asked for.
+    pub fn of_result(self) -> Self {
+        if self == Format::Heic { Format::Jpeg } else { self }
+    }
 
     /// The media type (MIME).
     pub fn media_type(self) -> &'static str {
@@ -22,6 +29,7 @@ impl Format {
             Format::Jpeg => "image/jpeg",
             Format::Png => "image/png",
             Format::WebP => "image/webp",
+            Format::Heic => "image/heic",
         }
     }
 }
@@ -32,6 +40,7 @@ impl Display for Format {
             Format::Jpeg => "JPEG",
             Format::Png => "PNG",
             Format::WebP => "WebP",
+            Format::Heic => "HEIC",
         })
     }
 }

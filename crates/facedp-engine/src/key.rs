@@ -4,7 +4,8 @@
 //! of a photo. Anyone who has the key can subtract the noise.
 
 use std::fmt;
-use std::fs;
+use std::fs::OpenOptions;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
@@ -16,6 +17,7 @@ use facedp::noise::{Randomness, Source, experiment, keyed};
 
 use crate::error::{Error, Result};
 use crate::files::{self, Readers};
+use crate::regular::{open_own, others_can_read};
 
 /// 32 secret bytes.
 #[derive(Clone, PartialEq, Eq)]
@@ -23,6 +25,9 @@ pub struct Key([u8; 32]);
 
 /// Prefix of a key file; 64 hexadecimal digits follow.
 const PREFIX: &str = "facedp-key-1:";
+
+/// Key files have about 80 bytes.
+const MAX_BYTES: u64 = 1000;
 
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -51,11 +56,14 @@ impl Key {
 
     /// Reads a key file. Fails if users other than its owner can read it.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = fs::read_to_string(path).map_err(Error::io("cannot read key", path))?;
+        let what = "cannot read key";
+        let file = open_own(path, OpenOptions::new().read(true), what)?;
         let wrong = |problem: &str| Error::Key { path: path.into(), problem: problem.to_owned() };
-        if files::others_can_read(path) {
+        if others_can_read(&file) {
             return Err(wrong("others can read it, so it may be known"));
         }
+        let mut text = String::new();
+        file.take(MAX_BYTES).read_to_string(&mut text).map_err(Error::io(what, path))?;
         let parse = || {
             let digits = text.trim().strip_prefix(PREFIX)?;
             let digits = Some(digits).filter(|d| d.len() == 64 && d.is_ascii())?;

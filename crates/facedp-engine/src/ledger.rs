@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::files;
+use crate::regular::open_own;
 
 /// Version of the entry format. Lines without a version are older and have format 1.
 const SCHEMA: u32 = 1;
@@ -78,7 +79,7 @@ impl Ledger {
 
     /// Reads a ledger without changing it.
     pub fn read(path: &Path) -> Result<Vec<Entry>> {
-        let file = File::open(path).map_err(Error::io("cannot read ledger", path))?;
+        let file = open_own(path, OpenOptions::new().read(true), "cannot read ledger")?;
         let mut state = State { file, entries: Vec::new(), read: 0 };
         state.catch_up(path)?;
         Ok(state.entries)
@@ -97,7 +98,8 @@ impl Ledger {
                 empty?;
             }
         }
-        let file = OpenOptions::new().read(true).append(true).open(path).map_err(failed)?;
+        let mut options = OpenOptions::new();
+        let file = open_own(path, options.read(true).append(true), "cannot write ledger")?;
         let mut state = State { file, entries: Vec::new(), read: 0 };
         state.locked(path, |state| state.catch_up(path))?;
         Ok(Self { path: path.to_owned(), state: Mutex::new(state) })
@@ -241,7 +243,7 @@ mod tests {
         assert_eq!(totals.len(), 3);
         assert_eq!(totals[0].2, Total { releases: 3, epsilon: None });
         assert_eq!(totals[1].2, Total { releases: 3, epsilon: Some(1.5) });
-        assert!(!files::others_can_read(&path));
+        assert!(!crate::regular::others_can_read(&File::open(&path).unwrap()));
         fs::write(&path, "not an entry\n").unwrap();
         assert!(Ledger::open(&path).is_err_and(|e| e.to_string().contains("line 1")));
     }

@@ -37,6 +37,7 @@ mod quality;
 mod random;
 mod receipt;
 mod recognise;
+mod regular;
 mod request;
 mod resources;
 mod steering;

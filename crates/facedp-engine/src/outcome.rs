@@ -90,6 +90,9 @@ pub struct Inspection {
     pub stripped: Vec<String>,
     /// Faces that would be treated; null for a face crop.
     pub faces: Vec<Option<DetectedFace>>,
+    /// Faces that the method would skip.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedFace>,
     /// Places that may be faces and would be left as they are.
     pub doubts: Vec<Doubt>,
 }

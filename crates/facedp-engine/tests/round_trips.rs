@@ -181,11 +181,20 @@ fn metadata_is_left_out_and_named() {
             assert!(!found.contains(&part.to_owned()), "{name}: {found:?}");
         }
         let left: Vec<_> = expected.iter().filter(|e| !found.iter().any(|f| f == *e)).collect();
-        assert_eq!(kept.stripped.iter().collect::<Vec<_>>(), left, "{name}");
+        let stripped = kept.stripped.iter().filter(|kind| !kind.starts_with("XMP ("));
+        assert_eq!(stripped.collect::<Vec<_>>(), left, "{name}");
         // The bytes of the thumbnail are gone too: a JPEG begins only where the file does.
         let starts = kept.file.windows(3).filter(|w| *w == [0xff, 0xd8, 0xff]).count();
         assert_eq!(starts, usize::from(name.ends_with("jpg")), "{name}");
     }
+}
+
+/// The data of a tag of a colour profile.
+fn tag_data<'a>(icc: &'a [u8], tag: &str) -> &'a [u8] {
+    let number = |at: usize| u32::from_be_bytes(icc[at..at + 4].try_into().unwrap()) as usize;
+    let entries = (0..number(128)).map(|n| 132 + 12 * n);
+    let at = entries.into_iter().find(|at| icc[*at..at + 4] == *tag.as_bytes()).unwrap();
+    &icc[number(at + 4)..number(at + 4) + number(at + 8)]
 }
 
 #[test]
@@ -199,7 +208,12 @@ fn colour_profiles_and_display_chunks_are_kept() {
         let original = profile(&file).unwrap();
         for format in [Format::Jpeg, Format::Png, Format::WebP] {
             let result = recoded(&file, Request { format: Some(format), ..Request::default() });
-            assert_eq!(profile(&result.file).as_ref(), Some(&original), "{name} as {format}");
+            let again = profile(&result.file).unwrap();
+            // Written anew, with the same primaries and curves.
+            for tag in ["wtpt", "chad", "rXYZ", "gXYZ", "bXYZ", "rTRC", "gTRC", "bTRC"] {
+                let [before, after] = [&original, &again].map(|icc| tag_data(icc, tag));
+                assert!(!before.is_empty() && before == after, "{name} as {format}: {tag}");
+            }
         }
     }
     let text = recoded(&golden("text.png"), Request::default()).file;
@@ -265,7 +279,9 @@ fn what_is_not_read_is_said() {
     for name in ["moving.png", "moving.webp"] {
         assert!(matches!(error(&golden(name)), Error::Animated), "{name}");
     }
-    assert!(error(&golden("heic_header.heic")).to_string().contains("HEIC"));
+    assert!(matches!(error(&golden("heic_header.heic")), Error::Damaged(_)));
+    let avif = b"\0\0\0\x1cftypmif1\0\0\0\0mif1avifmiaf";
+    assert!(error(avif).to_string().contains("AVIF"));
     assert!(error(b"").to_string().contains("empty"));
     assert!(error(b"GIF89a......").to_string().contains("GIF"));
     let small = Limits { pixels: 1000, ..Limits::default() };

@@ -81,21 +81,34 @@ export async function protect(photo, settings, progress, signal) {
 function finished(address, progress, signal) {
   return new Promise((done, failed) => {
     const events = new EventSource(`${address}/events`);
+    let ended = false;
     const end = (how, value) => {
+      ended = true;
       events.close();
       how(value);
     };
     const aborted = () => end(failed, signal.reason);
     if (signal.aborted) return aborted();
     signal.addEventListener("abort", aborted, { once: true });
-    events.addEventListener("status", (event) => {
-      const status = JSON.parse(event.data);
+    const heard = (status) => {
       if (status.state === "done") end(done, status.result);
       else if (status.state === "failed") end(failed, new Problem(status.error.message, status.error.code));
       else if (status.state === "stopped") end(failed, new DOMException("stopped", "AbortError"));
       else progress(status);
+    };
+    events.addEventListener("status", (event) => heard(JSON.parse(event.data)));
+    // The browser reconnects for ever: ask whether the program still answers. It gives up where a stream is refused,
+    // since too many are open: ask for the status instead.
+    events.addEventListener("error", async () => {
+      try {
+        do {
+          await pause(ended ? 0 : 1000);
+          if (ended) return;
+          heard(await (await ask(address)).json());
+        } while (events.readyState === EventSource.CLOSED && !ended);
+      } catch (error) {
+        end(failed, error);
+      }
     });
-    // The browser reconnects for ever: ask whether the program still answers.
-    events.addEventListener("error", () => ask(address).catch((error) => end(failed, error)));
   });
 }

@@ -159,6 +159,8 @@ function listen() {
   });
 }
 
+// The token in the address is in a cookie by now: keep it out of bookmarks and screenshots.
+if (location.search) history.replaceState(null, "", location.pathname);
 try {
   offer = await api.methods();
   form = methodForm($("method"), offer);

@@ -51,6 +51,8 @@ export class Card {
         throw new api.Problem(`the file has ${megabytes(this.file.size)}, and a photo may have ${megabytes(limits.file_bytes)}`);
       }
       const found = await api.detect(this.file, this.abort.signal);
+      // Few browsers can show it, and what cannot be seen cannot be compared.
+      if (found.format === "heic") throw new api.Problem("this page cannot show HEIC: use `facedp protect`, which reads it");
       this.size = [found.width, found.height];
       this.faces = new Faces(this.url, found, () => this.changed());
       this.body.replaceChildren(this.faces.element);

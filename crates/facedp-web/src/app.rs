@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use facedp_engine::{Engine, Gate, Request, Resources};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, Semaphore};
 
 use crate::bounds::Bounds;
 use crate::engines::Engines;
@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::jobs::Jobs;
 use crate::memory::MemoryBudget;
 use crate::plan::Curves;
+use crate::token::Token;
 use crate::workers::{Workers, Workspaces};
 
 /// Bytes of decoded photos that may be inspected at once.
@@ -23,6 +24,8 @@ pub struct Config {
     /// for methods whose releases are always added up.
     pub resources: Resources,
     pub bounds: Bounds,
+    /// Asked for with every request; none to let every user of the machine in.
+    pub token: Option<Token>,
 }
 
 /// What all requests share.
@@ -43,6 +46,8 @@ pub(crate) struct App {
     pub inspecting: Workers,
     pub planning: Workers,
     pub curves: OnceCell<Curves>,
+    /// Places for event streams.
+    pub streams: Arc<Semaphore>,
 }
 
 pub(crate) type SharedApp = State<Arc<App>>;
@@ -50,7 +55,7 @@ pub(crate) type SharedApp = State<Arc<App>>;
 impl App {
     /// Loads the networks.
     pub fn new(config: Config) -> Result<Self> {
-        let Config { resources, bounds } = config;
+        let Config { resources, bounds, .. } = config;
         let resources = Resources { limits: bounds.photo, ..resources };
         let gate = Arc::new(Gate::new(INSPECTED));
         // A photo without a face is no error here: the user can draw boxes.
@@ -64,7 +69,7 @@ impl App {
             bounds,
             inspector,
             engines: Engines::new(resources.clone()),
-            jobs: Jobs::new(bounds.jobs),
+            jobs: Jobs::new(bounds.jobs, bounds.streams_of_photo),
             uploads: MemoryBudget::new(bounds.uploads),
             results: MemoryBudget::new(bounds.results),
             threads,
@@ -72,6 +77,7 @@ impl App {
             inspecting: workers(),
             planning: workers(),
             curves: OnceCell::new(),
+            streams: Arc::new(Semaphore::new(bounds.streams)),
             resources,
         })
     }

@@ -25,6 +25,12 @@ pub struct Bounds {
     pub result_time: Duration,
     /// Open connections; further ones wait.
     pub connections: usize,
+    /// Open event streams, in all and of one photo; further ones are refused. Connections are left for
+    /// everything else.
+    pub streams: usize,
+    pub streams_of_photo: usize,
+    /// How long an event stream lasts; browsers open the next one.
+    pub stream_time: Duration,
 }
 
 impl Default for Bounds {
@@ -39,6 +45,9 @@ impl Default for Bounds {
             silence: Duration::from_secs(10),
             result_time: Duration::from_secs(600),
             connections: 256,
+            streams: 64,
+            streams_of_photo: 2,
+            stream_time: Duration::from_secs(60),
         }
     }
 }

@@ -45,6 +45,11 @@ impl Problem {
         Self::new(StatusCode::FORBIDDEN, "foreign", message)
     }
 
+    pub fn no_token() -> Self {
+        let message = "the token is missing or wrong: open the address that `facedp serve` printed";
+        Self::new(StatusCode::UNAUTHORIZED, "token", message)
+    }
+
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not-found", message)
     }
@@ -140,6 +145,10 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = self.status;
         let mut answer = (status, Json(serde_json::json!({ "error": self }))).into_response();
+        if status == StatusCode::UNAUTHORIZED {
+            let asked = HeaderValue::from_static("Bearer");
+            answer.headers_mut().insert(header::WWW_AUTHENTICATE, asked);
+        }
         if status == StatusCode::TOO_MANY_REQUESTS {
             answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }

@@ -12,10 +12,11 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 
 use crate::error::Problem;
+use crate::token::Token;
 
 /// Names of this server.
 #[derive(Debug, Clone)]
-pub(crate) struct Hosts(Arc<[String]>);
+struct Hosts(Arc<[String]>);
 
 impl Hosts {
     /// The names of the loopback interface, with that port.
@@ -82,13 +83,37 @@ const POLICY: [(&str, &str); 7] = [
     ("cache-control", "no-store"),
 ];
 
-pub(crate) fn guarded(router: Router, hosts: Hosts) -> Router {
-    router.layer(from_fn_with_state(hosts, guard))
+/// Who is let in.
+#[derive(Debug, Clone)]
+pub(crate) struct Guard {
+    hosts: Hosts,
+    port: u16,
+    token: Option<Token>,
 }
 
-async fn guard(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
-    let mut answer = match hosts.check(&request) {
-        Ok(()) => next.run(request).await,
+impl Guard {
+    pub fn new(port: u16, token: Option<Token>) -> Self {
+        Self { hosts: Hosts::loopback(port), port, token }
+    }
+
+    /// Lets a request in, perhaps with a cookie for its answer.
+    fn admit(&self, request: &Request) -> Result<Option<HeaderValue>, Problem> {
+        self.hosts.check(request)?;
+        self.token.as_ref().map_or(Ok(None), |token| token.admit(request, self.port))
+    }
+}
+
+pub(crate) fn guarded(router: Router, guard: Guard) -> Router {
+    router.layer(from_fn_with_state(guard, answer))
+}
+
+async fn answer(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+    let mut answer = match guard.admit(&request) {
+        Ok(cookie) => {
+            let mut answer = next.run(request).await;
+            answer.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
+            answer
+        }
         Err(problem) => problem.into_response(),
     };
     for (name, value) in POLICY {

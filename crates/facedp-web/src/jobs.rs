@@ -8,7 +8,7 @@ use facedp::Claim;
 use facedp_engine::{MethodName, Protected, Receipt};
 use rand_core::TryRng;
 use serde::{Serialize, Serializer};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::error::Problem;
 use crate::memory::ReservedBytes;
@@ -73,6 +73,8 @@ pub(crate) struct Job {
     pub name: String,
     status: watch::Sender<Status>,
     stop: AtomicBool,
+    /// Places for event streams of this photo.
+    pub streams: Arc<Semaphore>,
 }
 
 impl Job {
@@ -116,12 +118,14 @@ impl Job {
 /// All jobs, oldest first.
 pub(crate) struct Jobs {
     max: usize,
+    /// Event streams of one photo.
+    streams: usize,
     all: Mutex<Vec<Arc<Job>>>,
 }
 
 impl Jobs {
-    pub fn new(max: usize) -> Self {
-        Self { max, all: Mutex::default() }
+    pub fn new(max: usize, streams: usize) -> Self {
+        Self { max, streams, all: Mutex::default() }
     }
 
     fn all(&self) -> MutexGuard<'_, Vec<Arc<Job>>> {
@@ -139,7 +143,8 @@ impl Jobs {
         entropy.map_err(|e| Problem::defect(format!("no entropy: {e}")))?;
         let id = format!("{:032x}", u128::from_le_bytes(id));
         let (status, _) = watch::channel(Status::Waiting);
-        let job = Arc::new(Job { id, name, status, stop: AtomicBool::new(false) });
+        let (stop, streams) = (AtomicBool::new(false), Arc::new(Semaphore::new(self.streams)));
+        let job = Arc::new(Job { id, name, status, stop, streams });
         let mut all = self.all();
         self.make_room(&mut all)?;
         all.push(Arc::clone(&job));

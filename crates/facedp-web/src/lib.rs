@@ -3,7 +3,7 @@
 //! ```text
 //! server      listens on the loopback interface, bounds connections and times
 //! router
-//!   guard     refuses requests of other sites; sends the policy that keeps the page at home
+//!   guard     refuses requests of other sites and without the token; sends the policy that keeps the page at home
 //!   page      HTML, style and scripts, all inside the program
 //!   api       detect, protect, check, methods, plan: `openapi.json` describes them
 //!     upload    photos into memory, within a budget
@@ -29,6 +29,7 @@ mod plan;
 mod request;
 mod router;
 mod server;
+mod token;
 mod upload;
 mod workers;
 
@@ -37,3 +38,4 @@ pub use bounds::Bounds;
 pub use error::Error;
 pub use router::router;
 pub use server::Server;
+pub use token::Token;

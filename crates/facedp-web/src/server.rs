@@ -14,17 +14,19 @@ use tokio_io_timeout::TimeoutStream;
 use crate::app::{App, Config};
 use crate::error::{Error, Result};
 use crate::router::routes;
+use crate::token::Token;
 
 const DEFAULT_PORT: u16 = 4680;
 /// Bytes of a connection that are read ahead.
 const BUFFER: usize = 1 << 16;
 /// How long running jobs may take to stop.
-const SHUTDOWN: Duration = Duration::from_secs(2);
+const SHUTDOWN: Duration = Duration::from_millis(700);
 
 /// A server that has its port and its networks.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
+    token: Option<Token>,
     app: Arc<App>,
     stop: watch::Sender<bool>,
 }
@@ -42,13 +44,20 @@ impl Server {
             .map_err(|reason| Error::Listen { port: DEFAULT_PORT, reason })?,
         };
         let address = listener.local_addr().map_err(Error::Start)?;
+        let token = config.token.clone();
         let app = Arc::new(App::new(config)?);
-        Ok(Self { listener, address, app, stop: watch::channel(false).0 })
+        Ok(Self { listener, address, token, app, stop: watch::channel(false).0 })
     }
 
-    /// The address of the page.
+    /// The address of the page, with the token.
     pub fn url(&self) -> String {
-        format!("http://{}/", self.address)
+        let token = self.token.as_ref().map(|token| format!("?token={}", token.as_str()));
+        format!("http://{}/{}", self.address, token.unwrap_or_default())
+    }
+
+    /// The address of the API.
+    pub fn api(&self) -> String {
+        format!("http://{}/api/v1", self.address)
     }
 
     /// A function that ends [`Server::run`], from any thread.
@@ -74,7 +83,7 @@ impl Server {
         self.listener.set_nonblocking(true).map_err(Error::Start)?;
         let listener = tokio::net::TcpListener::from_std(self.listener).map_err(Error::Start)?;
         let bounds = self.app.bounds;
-        let router = routes(Arc::clone(&self.app), self.address.port());
+        let router = routes(Arc::clone(&self.app), self.address.port(), self.token);
         let service = TowerToHyperService::new(router);
         let free = Arc::new(Semaphore::new(bounds.connections));
         let mut stop = self.stop.subscribe();

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use facedp_engine::{
     Check, Engine, Key, Limits, MethodName, Request as Settings, Resources, Secret, Workspace,
 };
-use facedp_web::{Bounds, Config, router};
+use facedp_web::{Bounds, Config, Token, router};
 use futures_util::{StreamExt, stream};
 use http_body_util::BodyExt;
 use image::GenericImage;
@@ -45,7 +45,80 @@ fn crowd(faces: u32) -> Vec<u8> {
 struct Page(axum::Router);
 
 fn page(bounds: Bounds) -> Page {
-    Page(router(Config { resources: resources(), bounds }, 4680).unwrap())
+    Page(router(Config { resources: resources(), bounds, token: None }, 4680).unwrap())
+}
+
+/// Other users of the machine can connect too, but do not have the token.
+#[test]
+fn every_request_needs_the_token() {
+    run(async {
+        let token = Token::generate().unwrap();
+        let config = Config {
+            resources: resources(),
+            bounds: Bounds::default(),
+            token: Some(token.clone()),
+        };
+        let page = Page(router(config, 4680).unwrap());
+        let (token, wrong) = (token.as_str(), "0".repeat(32));
+        for path in ["/", "/app.js", "/api/v1/methods", "/api/v1/openapi.json", "/?token=", "/none"]
+        {
+            assert_eq!(page.get(path).await.status(), StatusCode::UNAUTHORIZED, "{path}");
+        }
+        let guesses = [
+            ("authorization", format!("Bearer {wrong}")),
+            ("authorization", token.to_owned()),
+            ("cookie", format!("facedp-4680={wrong}")),
+            ("cookie", format!("facedp-4681={token}")),
+        ];
+        for (name, value) in guesses {
+            let answer = page.send(Method::GET, "/api/v1/methods", &[(name, &value)]).await;
+            assert_eq!(answer.status(), StatusCode::UNAUTHORIZED, "{name}: {value}");
+        }
+        // The address of the page sets a cookie, and only that address.
+        let address = format!("/api/v1/methods?token={token}");
+        assert_eq!(page.get(&address).await.status(), StatusCode::UNAUTHORIZED);
+        let answer = page.get(&format!("/?token={token}")).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        let cookie = answer.headers()["set-cookie"].to_str().unwrap().to_owned();
+        assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+        let cookie = format!("other=1; {}", cookie.split(';').next().unwrap());
+        for (name, value) in [("cookie", cookie), ("authorization", format!("Bearer {token}"))] {
+            let answer = page.send(Method::GET, "/api/v1/methods", &[(name, &value)]).await;
+            assert_eq!(answer.status(), StatusCode::OK, "{name}");
+        }
+        // Other sites are refused with the token, too.
+        let more =
+            [("origin", "http://evil.example"), ("authorization", &format!("Bearer {token}"))];
+        let answer = page.send(Method::GET, "/api/v1/methods", &more).await;
+        assert_eq!(answer.status(), StatusCode::FORBIDDEN);
+    });
+}
+
+/// Streams of one photo, and all together, leave connections for others, and end.
+#[test]
+fn event_streams_are_bounded() {
+    run(async {
+        let stream_time = Duration::from_millis(300);
+        let bounds = Bounds { streams: 3, streams_of_photo: 2, stream_time, ..Bounds::default() };
+        let page = page(bounds);
+        let settings = json!({"method": "steered", "strength": "high"});
+        let [first, second] =
+            [page.begin(&crowd(4), settings.clone()).await, page.begin(&crowd(4), settings).await];
+        let [first, second] = [first, second].map(|address| format!("{address}/events"));
+        let mut open = Vec::new();
+        for (address, status) in
+            [(&first, 200), (&first, 200), (&first, 429), (&second, 200), (&second, 429)]
+        {
+            let answer = page.get(address).await;
+            assert_eq!(answer.status().as_u16(), status, "{address}");
+            open.push(answer);
+        }
+        // They end although the photos are not done, and others take their places.
+        for answer in open {
+            answer.into_body().collect().await.unwrap();
+        }
+        assert_eq!(page.get(&first).await.status(), StatusCode::OK);
+    });
 }
 
 /// Runs a test with an executor.

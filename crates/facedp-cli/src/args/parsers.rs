@@ -37,10 +37,11 @@ pub struct ResultFormat(pub Option<Format>);
 
 pub fn formats() -> impl TypedValueParser<Value = ResultFormat> {
     let name = |format: Format| format.to_string().to_ascii_lowercase();
-    let known = Format::ALL.into_iter().map(name).map(PossibleValue::new);
+    let known = Format::WRITTEN.into_iter().map(name).map(PossibleValue::new);
     let known = [PossibleValue::new("keep")].into_iter().chain(known);
-    PossibleValuesParser::new(known)
-        .map(move |word| ResultFormat(Format::ALL.into_iter().find(|format| name(*format) == word)))
+    PossibleValuesParser::new(known).map(move |word| {
+        ResultFormat(Format::WRITTEN.into_iter().find(|format| name(*format) == word))
+    })
 }
 
 pub fn attack_names() -> impl TypedValueParser<Value = String> {

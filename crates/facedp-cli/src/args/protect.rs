@@ -40,7 +40,7 @@ Randomness follows from your key (`facedp key path`), the photo, the method and 
 photo again gives the same result, so an attacker has nothing to average. Keep the key secret: whoever
 has it can take the noise off again.")]
 pub struct Protect {
-    /// Photos (JPEG, PNG, WebP), folders of them, or patterns such as 'photos/**/*.jpg'
+    /// Photos (JPEG, PNG, WebP, HEIC), folders of them, or patterns such as 'photos/**/*.jpg'
     #[arg(required = true, value_name = "PATHS")]
     pub paths: Vec<PathBuf>,
     /// Folder for the results; made if missing
@@ -121,14 +121,14 @@ pub struct FaceArgs {
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Results")]
 pub struct WriteArgs {
-    /// Format of results
+    /// Format of results; HEIC is kept as JPEG
     #[arg(long, default_value = "keep", value_parser = formats())]
     pub format: ResultFormat,
     /// Quality of JPEG results, 1 to 100 [default: each source's own]
     #[arg(long, value_name = "Q", value_parser = clap::value_parser!(u8).range(1..=100))]
     pub jpeg_quality: Option<u8>,
-    /// Keep the common fields of EXIF (also the GPS position), and XMP without pictures; thumbnails and
-    /// maker notes still go
+    /// Keep the common fields of EXIF (also the GPS position) and XMP, as far as they are plain text or short
+    /// numbers; thumbnails and maker notes still go
     #[arg(long)]
     pub keep_metadata: bool,
     /// Write photos without a face too, unchanged (the exit code is still 1)
@@ -143,13 +143,13 @@ pub struct WriteArgs {
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Run")]
 pub struct RunArgs {
-    /// Continue an interrupted run: skip photos whose results exist already
+    /// Continue an interrupted run: skip photos whose results it has written already
     #[arg(long, conflicts_with = "force")]
     pub resume: bool,
     /// Replace results that exist already
     #[arg(long)]
     pub force: bool,
-    /// Find faces and say what would be done, but write nothing
+    /// Find faces and say what would be done, but write nothing; ends with the exit code of the run
     #[arg(long)]
     pub dry_run: bool,
     /// Do not ask the recognisers whether faces still match

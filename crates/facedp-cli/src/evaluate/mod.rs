@@ -13,6 +13,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use facedp::FeatureModel;
 use facedp_engine::Recognisers;
+use facedp_engine::batch::workers;
 use facedp_eval::journal::Earlier;
 use facedp_eval::progress::Progress;
 use facedp_eval::results::Skipped;
@@ -21,7 +22,7 @@ use facedp_eval::{Error, Task};
 use crate::args::{DataArgs, Evaluate, Output, ReportArgs};
 use crate::failure::{Failure, complain};
 use crate::progress::Bar;
-use crate::words;
+use crate::signals;
 
 pub fn run(command: &Evaluate, output: &Output) -> Result<ExitCode, Failure> {
     match command {
@@ -36,7 +37,7 @@ fn in_threads(
     args: &DataArgs,
     evaluate: impl FnOnce() -> Result<ExitCode, Failure> + Send,
 ) -> Result<ExitCode, Failure> {
-    let threads = args.jobs.map_or(0, usize::from);
+    let threads = workers(args.jobs.map(usize::from)).map_err(Failure::usage)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.context("worker threads")?.install(evaluate)
 }
@@ -50,7 +51,7 @@ fn report<T>(
 ) -> Result<Option<T>, Failure> {
     let recognisers = Recognisers::embedded()?.keep(&args.recognisers);
     let recognisers = files::add(recognisers, &args.data.recogniser_files)?;
-    let stop = words::stop_on_signal("stopping; press Ctrl-C again to stop at once")?;
+    let stop = signals::stop_on_signal("stopping; press Ctrl-C again to stop at once")?;
     let bar = Bar::new(output);
     let task = Task {
         data: &args.data.data,

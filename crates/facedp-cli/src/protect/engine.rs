@@ -2,6 +2,7 @@
 
 use anyhow::anyhow;
 use facedp::noise::Randomness;
+use facedp_engine::files::require_writable;
 use facedp_engine::ledger::Ledger;
 use facedp_engine::{Engine, Key, LedgerUse, Resources, Secret};
 
@@ -27,7 +28,6 @@ pub fn engine(args: &Protect) -> Result<Engine, Failure> {
     let secret = secret(args, info.randomness)?;
     let model = model::load(args.parameters.model.as_deref())?;
     let ledger = match (&args.ledger, info.ledger) {
-        _ if args.run.dry_run => None,
         (Some(_), LedgerUse::Never) => {
             let problem = anyhow!("--ledger adds up budgets, and {} has none", args.method);
             return Err(Failure::usage(problem));
@@ -37,6 +37,17 @@ pub fn engine(args: &Protect) -> Result<Engine, Failure> {
             Some(Ledger::default_path()?)
         }
         _ => None,
+    };
+    let ledger = match ledger {
+        // A ledger that cannot be used is found out, but nothing is written.
+        Some(path) if args.run.dry_run => {
+            if path.exists() {
+                Ledger::read(&path)?;
+            }
+            require_writable(&path)?;
+            None
+        }
+        ledger => ledger,
     };
     let certified_secret = secret.clone();
     let resources = Resources {
@@ -54,8 +65,11 @@ fn secret(args: &Protect, default: Option<Randomness>) -> Result<Secret, Failure
     Ok(match (args.seed, &args.key, default) {
         (Some(seed), ..) => Secret::Seed(seed),
         (None, Some(path), _) => Secret::Key(Key::read(path)?),
-        // Nothing is drawn in a dry run, so no key has to be kept for it.
-        (None, None, Some(Randomness::Keyed)) if args.run.dry_run => Secret::Key(Key::generate()?),
+        // Nothing is drawn in a dry run, so no key has to be made for it.
+        (None, None, Some(Randomness::Keyed)) if args.run.dry_run => {
+            let path = Key::default_path()?;
+            Secret::Key(if path.exists() { Key::read(&path)? } else { Key::generate()? })
+        }
         (None, None, Some(Randomness::Keyed)) => key::load_default()?,
         (None, None, _) => Secret::Fresh,
     })

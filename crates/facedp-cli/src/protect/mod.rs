@@ -20,27 +20,28 @@ use serde_json::{Value, json};
 use crate::args::{Output, Protect, RunArgs};
 use crate::failure::{Failure, complain, say};
 use crate::remedy::explained;
-use crate::{progress, words};
+use crate::{plain, progress, signals, words};
 use summary::Tally;
 
 pub fn run(args: &Protect, output: &Output) -> Result<ExitCode, Failure> {
     let start = Instant::now();
     let mode = args.run.mode();
+    let options = args.run_options()?;
     let (jobs, failures) = jobs(args, mode)?;
     let engine = engine::engine(args)?;
-    let options = args.run_options();
     let record = match options.run {
-        Run::Dry => None,
-        Run::Write => Some(Record::begin(&args.output, &jobs, &engine, mode)?),
+        Run::Dry => Record::look(&args.output, &engine, mode)?,
+        Run::Write => Record::begin(&args.output, &jobs, &engine, mode)?,
     };
-    let stop =
-        words::stop_on_signal("finishing the photos in work; press Ctrl-C again to stop at once")?;
+    let stop = signals::stop_on_signal(
+        "finishing the photos in work; press Ctrl-C again to stop at once",
+    )?;
     let console = Console::new(args, jobs.len(), output);
     failures.into_iter().for_each(|failure| console.report(None, Err(failure)));
-    batch::run(&engine, &jobs, options, &stop, &console)?;
+    batch::run(&engine, &jobs, &record, options, &stop, &console)?;
     let summary = console.finish()?.summary(&engine, options.run, start.elapsed());
     let stopped = stop.load(Ordering::Relaxed) && summary.left() > 0;
-    if !stopped && let Some(record) = record {
+    if !stopped {
         record.finish();
     }
     if output.json {
@@ -129,7 +130,8 @@ impl Progress for Console<'_> {
         let activity = self.args.method.info().activity;
         let name = job.source().file_name().unwrap_or_default().to_string_lossy();
         let faces = words::count(of, "face");
-        self.bar.set_message(format!("{activity}: {name}, {done} of {faces}"));
+        let message = format!("{activity}: {name}, {done} of {faces}");
+        self.bar.set_message(plain::line(&message));
     }
 
     fn done(&self, job: &Job, outcome: Result<Outcome, Error>) {
@@ -148,15 +150,15 @@ impl RunArgs {
 }
 
 impl Protect {
-    fn run_options(&self) -> RunOptions {
+    fn run_options(&self) -> Result<RunOptions, Failure> {
         // What an earlier run found out about its results is not kept: look again where it matters.
         let changes = self.method.info().randomness.is_some();
         let look = changes && (self.run.require_no_match || self.write.copy_faceless);
-        RunOptions {
+        Ok(RunOptions {
             run: if self.run.dry_run { Run::Dry } else { Run::Write },
             existing: if look { ExistingResults::Check } else { ExistingResults::Skip },
-            workers: self.run.jobs.map_or(0, usize::from),
-        }
+            workers: batch::workers(self.run.jobs.map(usize::from)).map_err(Failure::usage)?,
+        })
     }
 }
 
@@ -175,10 +177,6 @@ fn complaint(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Vec<String>
             return [copied].into_iter().chain(doubts(&name, &result.doubts)).collect();
         }
         Ok(Outcome::Written(result)) => {
-            let small = |skipped: &SkippedFace| {
-                let [x, y, ..] = skipped.face.rect;
-                format!("skipped: {name}face at {x:.0},{y:.0}: {}", skipped.reason)
-            };
             let again = |total: &Total| {
                 let releases = total.releases;
                 let cost = match total.epsilon {
@@ -200,17 +198,31 @@ fn complaint(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Vec<String>
                 )
             };
             let doubts = doubts(&name, &result.doubts);
-            let said = result.skipped.iter().map(small).chain(doubts);
+            let skipped = result.skipped.iter().map(|skipped| small(&name, skipped));
+            let said = skipped.chain(doubts);
             return said.chain(result.untreated.iter().map(untreated)).chain(again).collect();
         }
         Ok(Outcome::Copied(_)) => format!("no face found: {name}written unchanged"),
-        Ok(Outcome::Planned(seen)) => return doubts(&name, &seen.doubts).into_iter().collect(),
+        Ok(Outcome::Planned(seen)) => {
+            let skipped = seen.skipped.iter().map(|skipped| small(&name, skipped));
+            return skipped.chain(doubts(&name, &seen.doubts)).collect();
+        }
+        Ok(Outcome::PlannedCopy(seen)) => {
+            let copied = format!("no face found: {name}would be written unchanged");
+            return [copied].into_iter().chain(doubts(&name, &seen.doubts)).collect();
+        }
         Ok(Outcome::Existing(Some(compared))) if compared.faces.is_empty() => {
             format!("no face found: {name}its result is there from an earlier run")
         }
         Ok(_) => return Vec::new(),
     };
     vec![text]
+}
+
+/// What is said of a face that is too small.
+fn small(name: &str, skipped: &SkippedFace) -> String {
+    let [x, y, ..] = skipped.face.rect;
+    format!("skipped: {name}face at {x:.0},{y:.0}: {}", skipped.reason)
 }
 
 /// What is said of places that may be faces.
@@ -258,7 +270,7 @@ fn line(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Option<Value> {
         Ok(Outcome::Stopped) => return None,
         Ok(Outcome::Written(result)) => ("written", json!(result)),
         Ok(Outcome::Copied(result)) => ("copied", json!(result)),
-        Ok(Outcome::Planned(seen)) => ("planned", json!(seen)),
+        Ok(Outcome::Planned(seen) | Outcome::PlannedCopy(seen)) => ("planned", json!(seen)),
         Ok(Outcome::Existing(compared)) => ("existing", json!({ "compared": compared })),
         Err(error @ Error::NoFace) => ("no-face", json!({ "error": explained(error) })),
         Err(error) => ("failed", json!({ "error": explained(error) })),

@@ -12,6 +12,7 @@ use facedp_engine::{Check, Engine, Error, FaceReport, Protected, Terms, Verdict}
 use facedp_eval::statistics::{average, median};
 use serde::Serialize;
 
+use crate::plain;
 use crate::words::{count, decibels, recogniser};
 
 /// What is kept of each photo while a run goes on.
@@ -54,6 +55,8 @@ struct Counts {
     /// Those of them in which a look again found no face.
     existing_faceless: usize,
     planned: usize,
+    /// Those of them that have no face and would be written unchanged.
+    planned_faceless: usize,
     no_face: usize,
     failed: usize,
     stopped: usize,
@@ -136,9 +139,12 @@ impl Tally {
                 self.add_result(&file, result);
                 self.unchanged -= usize::from(result.unchanged); // nothing was to change
             }
-            Ok(Outcome::Planned(seen)) => {
+            Ok(Outcome::Planned(seen) | Outcome::PlannedCopy(seen)) => {
                 self.counts.planned += 1;
+                self.counts.planned_faceless +=
+                    usize::from(matches!(outcome, Ok(Outcome::PlannedCopy(_))));
                 self.faces += seen.faces.len();
+                self.skipped += seen.skipped.len();
                 self.doubts += seen.doubts.len();
                 seen.stripped.iter().for_each(|name| *entry(&mut self.stripped, name) += 1);
             }
@@ -269,9 +275,10 @@ impl Summary {
 
     /// Whether every photo had a face and was written, and no face was left as it is.
     pub fn all_well(&self, accept_doubts: bool) -> bool {
-        let Counts { failed, no_face, copied, existing_faceless, .. } = self.counts;
+        let Counts { failed, no_face, copied, existing_faceless, planned_faceless, .. } =
+            self.counts;
         let doubts = if accept_doubts { 0 } else { self.doubts };
-        let without = failed + no_face + copied + existing_faceless;
+        let without = failed + no_face + copied + existing_faceless + planned_faceless;
         without + self.skipped + self.untreated + doubts == 0 && self.left() == 0
     }
 
@@ -318,6 +325,14 @@ impl Summary {
         if copied > 0 {
             add("no face", format!("{}, written unchanged", count(copied, "photo")));
         }
+        if self.counts.planned_faceless > 0 {
+            let photos = count(self.counts.planned_faceless, "photo");
+            add("no face", format!("{photos}, would be written unchanged"));
+        }
+        if self.skipped > 0 {
+            let skipped = if self.dry { "would be skipped" } else { "skipped" };
+            add("too small", format!("{}, {skipped}", count(self.skipped, "face")));
+        }
         if self.doubts > 0 {
             let left = if self.dry { "would be left" } else { "left" };
             add("in doubt", format!("{}, {left} as they are", count(self.doubts, "place")));
@@ -352,15 +367,11 @@ impl Summary {
         if self.method.is_some() {
             add("claim", self.claim.in_words().to_owned());
         }
-        lines.join("\n")
+        plain::lines(lines)
     }
 
     /// How much faces were changed.
     fn describe_faces(&self, add: &mut impl FnMut(&str, String)) {
-        if self.skipped > 0 {
-            let faces = count(self.skipped, "face");
-            add("too small", format!("{faces}, skipped"));
-        }
         if self.epsilon.is_some() {
             let noise = decibels(self.psnr_mean_mse, "no noise drawn");
             add("psnr_mean_mse", format!("{noise} (the noise as drawn)"));

@@ -13,7 +13,7 @@ use crate::format::Format;
 pub enum Mode {
     /// Report an error.
     New,
-    /// Treat their jobs as done.
+    /// Treat the jobs of those that the interrupted run has written as done; make others again.
     Resume,
     Replace,
 }
@@ -32,7 +32,8 @@ pub struct Job {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum State {
     Pending,
-    Done,
+    /// The result is there, and the run's record says whether it can be taken over.
+    Present,
     /// The result would overwrite an original.
     OverOriginal,
     /// The result would overwrite that of another photo.
@@ -63,11 +64,7 @@ impl Job {
         let job = |source: SourceFile| {
             let relative = result_name(&source.relative, format);
             let target = output.join(&relative);
-            let receipt = receipts.map(|folder| {
-                let mut name = relative.clone().into_os_string();
-                name.push(".json");
-                folder.join(name)
-            });
+            let receipt = receipts.map(|folder| folder.join(receipt_name(&relative)));
             let existing = [Some(&target), receipt.as_ref()].into_iter().flatten();
             let existing = existing.into_iter().find(|path| path.exists()).cloned();
             let state = if fs::canonicalize(&target).is_ok_and(|t| originals.contains(&t)) {
@@ -82,7 +79,7 @@ impl Job {
                     Mode::Resume
                         if target.exists() && receipt.as_ref().is_none_or(|r| r.exists()) =>
                     {
-                        State::Done
+                        State::Present
                     }
                     Mode::Resume => State::Pending,
                     Mode::New => existing.map_or(State::Pending, |path| State::Exists { path }),
@@ -116,7 +113,7 @@ impl Job {
     pub(super) fn require_allowed(&self) -> Result<()> {
         let target = self.target.clone();
         match &self.state {
-            State::Pending | State::Done => Ok(()),
+            State::Pending | State::Present => Ok(()),
             State::OverOriginal => Err(Error::OverOriginal { target }),
             State::OverResult { other } => Err(Error::OverResult { target, other: other.clone() }),
             State::Exists { path } => Err(Error::Exists { path: path.clone() }),
@@ -131,10 +128,28 @@ impl Job {
     }
 }
 
-/// The name of a result: the name of the picture, with a new extension if the format changes.
+/// The name of a receipt: that of the result and `.json`. File systems hold names of up to 255 bytes: the rest of a
+/// longer one is replaced by a hash of the name.
+fn receipt_name(result: &Path) -> PathBuf {
+    const MAX: usize = 255;
+    let name = result.file_name().unwrap_or_default();
+    let mut whole = name.to_os_string();
+    whole.push(".json");
+    if whole.len() <= MAX {
+        return result.with_file_name(whole);
+    }
+    let hash = blake3::hash(name.as_encoded_bytes()).to_hex();
+    let text = name.to_string_lossy();
+    let end = (0..=200).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    result.with_file_name(format!("{}-{}.json", &text[..end], &hash[..16]))
+}
+
+/// The name of a result: the name of the picture, with a new extension if the format changes. HEIC becomes JPEG.
 fn result_name(name: &Path, format: Option<Format>) -> PathBuf {
-    let extensions: &[&str] = match format {
-        None => return name.to_owned(),
+    let is = |extension: &str| name.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
+    let extensions: &[&str] = match format.map(Format::of_result) {
+        None if is("heic") || is("heif") => &["jpg"],
+        None | Some(Format::Heic) => return name.to_owned(),
         Some(Format::Jpeg) => &["jpg", "jpeg"],
         Some(Format::Png) => &["png"],
         Some(Format::WebP) => &["webp"],
@@ -142,4 +157,19 @@ fn result_name(name: &Path, format: Option<Format>) -> PathBuf {
     let has =
         |extension: &&str| name.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
     if extensions.iter().any(has) { name.to_owned() } else { name.with_extension(extensions[0]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn receipts_of_long_names_have_shorter_ones() {
+        assert_eq!(receipt_name(Path::new("a/b.jpg")), Path::new("a/b.jpg.json"));
+        for letter in ["a", "é", "写"] {
+            let long = |end: &str| letter.repeat(251 / letter.len()) + end;
+            let [one, two] = [long("1"), long("2")].map(|name| receipt_name(Path::new(&name)));
+            assert!(one.as_os_str().len() <= 255 && one != two, "{one:?}");
+        }
+    }
 }

@@ -29,6 +29,8 @@ pub enum Outcome {
     Existing(Option<Compared>),
     /// Dry run: nothing was written.
     Planned(Inspection),
+    /// Dry run: the photo has no face and would be written unchanged.
+    PlannedCopy(Inspection),
     /// The run was stopped before this job began.
     Stopped,
 }
@@ -57,6 +59,19 @@ pub struct RunOptions {
     pub workers: usize,
 }
 
+/// More threads than these per core only take memory.
+const MAX_WORKERS_PER_CORE: usize = 8;
+
+/// The number of threads that was asked for, 0 for one per core. Fails if the machine has no use for so many.
+pub fn workers(asked: Option<usize>) -> Result<usize> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let max = MAX_WORKERS_PER_CORE * cores;
+    match asked {
+        Some(asked) if asked > max => Err(Error::TooManyThreads { asked, max }),
+        asked => Ok(asked.unwrap_or(0)),
+    }
+}
+
 /// Receives the progress of a run.
 pub trait Progress: Sync {
     /// `done` of the photo's faces are done. Only methods that take seconds per face report this.
@@ -70,12 +85,13 @@ pub trait Progress: Sync {
 pub fn run(
     engine: &Engine,
     jobs: &[Job],
+    record: &Record,
     options: RunOptions,
     stop: &AtomicBool,
     progress: &impl Progress,
 ) -> Result<()> {
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(options.workers)
+        .num_threads(workers(Some(options.workers))?)
         .build()
         .map_err(|e| Error::Threads(e.to_string()))?;
     // With fewer photos than threads, the spare threads work on faces.
@@ -90,8 +106,9 @@ pub fn run(
         let mut work = taken.unwrap_or_default();
         let on_face = |done: usize, of: usize| progress.faces(job, done, of);
         let control = Control { threads, progress: &on_face, ..Control::default() };
-        let tried =
-            catch_unwind(AssertUnwindSafe(|| process(engine, job, options, control, &mut work)));
+        let tried = catch_unwind(AssertUnwindSafe(|| {
+            process(engine, job, (record, options), control, &mut work)
+        }));
         let outcome = match tried {
             Ok(outcome) => {
                 spare.lock().unwrap_or_else(PoisonError::into_inner).push(work);
@@ -112,36 +129,42 @@ pub fn run(
 fn process(
     engine: &Engine,
     job: &Job,
-    options: RunOptions,
+    (record, options): (&Record, RunOptions),
     control: Control<'_>,
     work: &mut Workspace,
 ) -> Result<Outcome> {
     let RunOptions { run, existing, .. } = options;
     job.require_allowed()?;
-    let done = *job.state() == job::State::Done;
-    if done && existing == ExistingResults::Skip {
-        return Ok(Outcome::Existing(None));
-    }
     let max = engine.resources().limits.file_bytes;
     let file = files::read(job.source(), max)?;
-    if done {
-        let compared = engine.compare(&file, &files::read(job.target(), max)?, work)?;
-        return Ok(Outcome::Existing(Some(compared)));
+    if let Some(result) = job.present(max).filter(|result| record.knows(job, &file, result)) {
+        return Ok(Outcome::Existing(match existing {
+            ExistingResults::Skip => None,
+            ExistingResults::Check => Some(engine.compare(&file, &result, work)?),
+        }));
     }
     if run == Run::Dry {
-        return engine.inspect(&file, work).map(Outcome::Planned);
+        let seen = engine.rehearse(&file, work)?;
+        let faceless = engine.changes_faces() && seen.faces.is_empty();
+        return Ok(if faceless { Outcome::PlannedCopy(seen) } else { Outcome::Planned(seen) });
     }
     let result = engine.protect_with(&file, control, work)?;
-    job.write(&result)?;
+    job.write(&file, &result, record)?;
     let faceless = engine.changes_faces() && result.faces.is_empty();
     let result = Protected { file: Vec::new(), ..result };
     Ok(if faceless { Outcome::Copied(result) } else { Outcome::Written(result) })
 }
 
 impl Job {
-    /// Writes the receipt, if there is one, and then the result: no result may exist without the receipt
-    /// that was requested.
-    fn write(&self, result: &Protected) -> Result<()> {
+    /// The result that is there already. A link is none: it can lead anywhere.
+    fn present(&self, max: u64) -> Option<Vec<u8>> {
+        let present = *self.state() == job::State::Present && !self.target().is_symlink();
+        present.then(|| files::read(self.target(), max).ok()).flatten()
+    }
+
+    /// Writes the receipt, if there is one, the line in the record, and then the result: no result may exist
+    /// without the receipt that was requested.
+    fn write(&self, source: &[u8], result: &Protected, record: &Record) -> Result<()> {
         let receipt = self.receipt().zip(result.receipt.as_ref());
         if let Some((path, receipt)) = receipt {
             let text = serde_json::to_vec_pretty(receipt).map_err(|e| Error::Io {
@@ -151,8 +174,9 @@ impl Job {
             })?;
             files::write_whole(path, &text, Readers::Owner, Existing::Replace)?;
         }
-        let written =
-            files::write_whole(self.target(), &result.file, Readers::Default, self.existing());
+        let written = record.add(self, source, &result.file).and_then(|()| {
+            files::write_whole(self.target(), &result.file, Readers::Default, self.existing())
+        });
         if let (Err(_), Some((path, _))) = (&written, receipt) {
             std::fs::remove_file(path).ok();
         }

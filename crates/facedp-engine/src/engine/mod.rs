@@ -20,6 +20,7 @@ use crate::check::{Checked, check};
 use crate::control::{Control, NEVER};
 use crate::detect::{Chosen, DetectedFace, Doubt, MIN_SCORE, Selection};
 use crate::error::{Error, Result};
+use crate::format::Format;
 use crate::ledger::{Entry, Ledger, Total};
 use crate::methods::{Face, Spent, Treatment, treatment};
 use crate::outcome::{Compared, Inspection, Protected, SkippedFace};
@@ -53,6 +54,9 @@ struct Selected {
 impl Engine {
     /// Prepares everything that does not depend on a photo. Fails if the request cannot be met.
     pub fn new(request: Request, resources: Resources) -> Result<Self> {
+        if let Some(format) = request.format.filter(|format| !Format::WRITTEN.contains(format)) {
+            return Err(Error::NotWritten { format });
+        }
         let treatment = treatment(&request, &resources)?;
         let ledger = resources.ledger.as_deref().map(Ledger::open).transpose()?;
         Ok(Self { request, resources, treatment, ledger })
@@ -90,16 +94,36 @@ impl Engine {
         blake3::hash(all.as_bytes()).to_string()
     }
 
-    /// Finds out what would be done to a photo, without doing it.
+    /// Finds the faces of a photo and lists its metadata, whether or not the method could treat them.
     pub fn inspect(&self, file: &[u8], work: &mut Workspace) -> Result<Inspection> {
+        self.look(file, work, |_, faces| Ok((faces, Vec::new())))
+    }
+
+    /// Finds out what would be done to a photo, without doing it. Fails where [`Self::protect`] would refuse it.
+    pub fn rehearse(&self, file: &[u8], work: &mut Workspace) -> Result<Inspection> {
+        self.look(file, work, |photo, faces| {
+            let (faces, skipped) = self.without_small(faces)?;
+            self.treatment.require_treatable(photo, &faces)?;
+            photo.require_encodable(&self.request.encoding())?;
+            Ok((faces, skipped))
+        })
+    }
+
+    fn look(
+        &self,
+        file: &[u8],
+        work: &mut Workspace,
+        judge: impl FnOnce(&Photo, Vec<Face>) -> Result<(Vec<Face>, Vec<SkippedFace>)>,
+    ) -> Result<Inspection> {
         let head = Head::read(file, &self.resources.limits)?;
         let _admission = self.resources.gate.enter(head.bytes(), &NEVER)?;
         let photo = head.decode()?;
         let Selected { faces, doubts, .. } = self.faces(&photo, work)?;
+        let (faces, skipped) = judge(&photo, faces)?;
         let faces = faces.into_iter().map(|face| face.selected).collect();
         let (width, height, format) = (photo.width(), photo.height(), photo.format());
         let stripped = photo.stripped(&self.request.encoding());
-        Ok(Inspection { width, height, format, stripped, faces, doubts })
+        Ok(Inspection { width, height, format, stripped, faces, skipped, doubts })
     }
 
     /// Asks recognisers about an existing result.

@@ -50,6 +50,11 @@ pub(crate) trait Treatment: Send + Sync {
         None
     }
 
+    /// Fails if [`Self::treat`] would refuse these faces.
+    fn require_treatable(&self, _photo: &Photo, _faces: &[Face]) -> Result<()> {
+        Ok(())
+    }
+
     /// Treats the faces of a photo. Returns one change per face, in the same order.
     fn treat(
         &self,

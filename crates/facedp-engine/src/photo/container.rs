@@ -33,6 +33,8 @@ pub(super) enum Compression {
     Jpeg(Box<JpegParameters>),
     /// Lossy WebP with its estimated quality, 0 to 100.
     WebP(f32),
+    /// Lossy, with parameters that no result can take over.
+    OtherLossy,
     Lossless,
 }
 
@@ -43,8 +45,25 @@ const DISPLAY_CHUNKS: [(&[u8; 4], usize); 5] =
 /// PNG chunks that describe the coding of pixels. The encoder writes them anew.
 const CODING_CHUNKS: [&[u8; 4]; 8] =
     [b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"iCCP", b"bKGD", b"sBIT"];
-/// Kind of metadata that is not recognised.
+/// JPEG segments that describe the coding of pixels.
+const CODING_MARKERS: [u8; 9] = [
+    markers::SOF0,
+    markers::SOF1,
+    markers::SOF2,
+    markers::DHT,
+    markers::DQT,
+    markers::DRI,
+    markers::SOS,
+    markers::SOI,
+    markers::EOI,
+];
+/// Kinds of metadata.
 const OTHER: &str = "other data";
+const TRAILER: &str = "data after the picture";
+const THUMBNAIL: &str = "thumbnail";
+const FURTHER_EXIF: &str = "further EXIF";
+const FURTHER_XMP: &str = "further XMP";
+pub(super) const XMP: &str = "XMP";
 pub(super) const XMP_PREFIX: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
 pub(super) const XMP_KEYWORD: &[u8] = b"XML:com.adobe.xmp\0\0\0\0\0";
 
@@ -59,7 +78,7 @@ impl Compression {
 }
 
 impl Container {
-    fn new(format: Format) -> Self {
+    pub fn new(format: Format) -> Self {
         Self {
             format,
             compression: Compression::Lossless,
@@ -91,18 +110,31 @@ impl Container {
                 let jpeg = Jpeg::from_bytes(file.clone()).map_err(damaged)?;
                 container.read_jpeg(&jpeg, &file)?;
             }
-            Format::Png => container.read_png(&Png::from_bytes(file).map_err(damaged)?),
-            Format::WebP => container.read_webp(&WebP::from_bytes(file).map_err(damaged)?),
+            Format::Png => {
+                container.read_png(&Png::from_bytes(file.clone()).map_err(damaged)?);
+                container.note_trailer(&file, png_length(&file));
+            }
+            Format::WebP => {
+                container.read_webp(&WebP::from_bytes(file.clone()).map_err(damaged)?);
+                container.note_trailer(&file, riff_length(&file));
+            }
+            Format::Heic => {}
         }
+        container.add_common_kinds();
+        Ok(container)
+    }
+
+    /// Lists EXIF, what is in it, and XMP.
+    pub fn add_common_kinds(&mut self) {
+        let container = self;
         if let Some(block) = &container.exif.clone() {
             let parts: Vec<&str> = Exif::read(block).iter().flat_map(Exif::parts).collect();
             container.add_kind(exif::EXIF);
             parts.into_iter().for_each(|part| container.add_kind(part));
         }
         if container.xmp.is_some() {
-            container.add_kind("XMP");
+            container.add_kind(XMP);
         }
-        Ok(container)
     }
 
     fn read_jpeg(&mut self, jpeg: &Jpeg, file: &[u8]) -> Result<()> {
@@ -119,7 +151,7 @@ impl Container {
         // Known segments, with the kind of metadata they hold; none for segments without metadata.
         let known: [(u8, &[u8], Option<&str>); 11] = [
             (markers::APP0, b"JFIF\0", None),
-            (markers::APP0, b"JFXX\0", Some("thumbnail")),
+            (markers::APP0, b"JFXX\0", Some(THUMBNAIL)),
             (markers::APP1, b"Exif\0\0", None),
             (markers::APP1, XMP_PREFIX, None),
             (markers::APP1, b"http://ns.adobe.com/xmp/extension/", Some("extended XMP")),
@@ -135,19 +167,49 @@ impl Container {
             let kind = known.iter().find(|(m, head, _)| marker == *m && contents.starts_with(head));
             match kind {
                 Some((.., Some(name))) => self.add_kind(name),
-                None if (markers::APP0..=markers::APP15).contains(&marker) => self.add_kind(OTHER),
+                None if !CODING_MARKERS.contains(&marker) => self.add_kind(OTHER),
                 _ => {}
             }
+            // The header of JFIF has 14 bytes; pixels can follow.
+            if contents.starts_with(b"JFIF\0") && contents.len() > 14 {
+                self.add_kind(THUMBNAIL);
+            }
+        }
+        let count = |head: &[u8]| {
+            let with = |s: &&img_parts::jpeg::JpegSegment| s.contents().starts_with(head);
+            jpeg.segments_by_marker(markers::APP1).filter(with).count()
+        };
+        let (exif, xmp) = (count(b"Exif\0\0"), count(XMP_PREFIX));
+        self.note_further(exif, xmp);
+        if parameters.has_segments_in_scans {
+            self.add_kind(OTHER);
         }
         if parameters.has_trailer {
-            self.add_kind("data after the picture");
+            self.add_kind(TRAILER);
         }
         self.compression = Compression::Jpeg(Box::new(parameters));
         Ok(())
     }
 
+    /// Lists blocks after the first one of their kind.
+    fn note_further(&mut self, exif: usize, xmp: usize) {
+        for (count, kind) in [(exif, FURTHER_EXIF), (xmp, FURTHER_XMP)] {
+            if count > 1 {
+                self.add_kind(kind);
+            }
+        }
+    }
+
+    /// Lists what follows the picture, which has that length.
+    fn note_trailer(&mut self, file: &[u8], length: Option<usize>) {
+        let trailer = length.and_then(|length| file.get(length..)).unwrap_or_default();
+        if trailer.iter().any(|byte| *byte != 0) {
+            self.add_kind(TRAILER);
+        }
+    }
+
     /// Lists a kind of metadata, once.
-    fn add_kind(&mut self, kind: &str) {
+    pub fn add_kind(&mut self, kind: &str) {
         if !self.metadata_kinds.iter().any(|known| known == kind) {
             self.metadata_kinds.push(kind.to_owned());
         }
@@ -163,9 +225,10 @@ impl Container {
                 b"IHDR" if contents.get(9) == Some(&3) => {
                     self.notes.push("palette colours were converted to RGB".to_owned());
                 }
-                b"iTXt" if contents.starts_with(XMP_KEYWORD) => {
+                b"iTXt" if contents.starts_with(XMP_KEYWORD) && self.xmp.is_none() => {
                     self.xmp = Some(contents[XMP_KEYWORD.len()..].to_vec());
                 }
+                b"iTXt" if contents.starts_with(XMP_KEYWORD) => self.add_kind(FURTHER_XMP),
                 b"tEXt" | b"zTXt" | b"iTXt" | b"tIME" => self.add_kind("text"),
                 b"eXIf" => {}
                 kind if DISPLAY_CHUNKS.contains(&(kind, contents.len())) && !repeated => {
@@ -175,6 +238,7 @@ impl Container {
                 _ => self.add_kind(OTHER),
             }
         }
+        self.note_further(png.chunks().iter().filter(|c| c.kind() == *b"eXIf").count(), 0);
     }
 
     fn read_webp(&mut self, file: &WebP) {
@@ -197,5 +261,26 @@ impl Container {
         if file.chunks().iter().any(|chunk| !known.contains(&chunk.id())) {
             self.add_kind(OTHER);
         }
+        let count = |id| file.chunks().iter().filter(|chunk| chunk.id() == id).count();
+        self.note_further(count(webp::CHUNK_EXIF), count(webp::CHUNK_XMP));
     }
+}
+
+/// Where a PNG ends: after its chunk `IEND`.
+fn png_length(file: &[u8]) -> Option<usize> {
+    let mut at = 8;
+    loop {
+        let head: [u8; 8] = file.get(at..at + 8)?.try_into().ok()?;
+        let [a, b, c, d, kind @ ..] = head;
+        at = at.checked_add(u32::from_be_bytes([a, b, c, d]) as usize)?.checked_add(12)?;
+        if kind == *b"IEND" {
+            return Some(at);
+        }
+    }
+}
+
+/// Where a RIFF file ends, by its head.
+fn riff_length(file: &[u8]) -> Option<usize> {
+    let size = u32::from_le_bytes(file.get(4..8)?.try_into().ok()?) as usize;
+    Some(size.checked_add(8)?.next_multiple_of(2))
 }

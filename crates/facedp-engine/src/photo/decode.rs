@@ -9,7 +9,8 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat};
 
 use super::container::Container;
-use super::{Photo, Samples};
+use super::profile::Profile;
+use super::{Photo, Samples, heic};
 use crate::error::{Error, Result};
 use crate::format::Format;
 
@@ -32,6 +33,19 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// Fails if a picture of that size, with that many bytes of samples, is too large.
+    fn require(&self, (width, height): (u32, u32), bytes: u64) -> Result<()> {
+        if u64::from(width) * u64::from(height) > self.pixels {
+            return Err(Error::TooManyPixels { width, height, max: self.pixels });
+        }
+        match bytes > self.bytes {
+            true => Err(Error::TooManyBytes { found: bytes, max: self.bytes }),
+            false => Ok(()),
+        }
+    }
+}
+
 impl Photo {
     /// Decodes a file and applies its EXIF orientation. The format is detected from the content.
     pub fn decode(file: &[u8], limits: &Limits) -> Result<Self> {
@@ -43,7 +57,13 @@ impl Photo {
 pub(crate) struct Head<'a> {
     file: &'a [u8],
     format: Format,
-    decoder: Box<dyn ImageDecoder + 'a>,
+    coded: Coded<'a>,
+}
+
+/// What decodes the samples.
+enum Coded<'a> {
+    Image(Box<dyn ImageDecoder + 'a>),
+    Heic(heic::Head),
 }
 
 impl<'a> Head<'a> {
@@ -73,49 +93,93 @@ impl<'a> Head<'a> {
                 decoder.set_limits(bounds).map_err(damaged)?;
                 Box::new(decoder)
             }
+            Format::Heic => {
+                let head = heic::Head::read(file)?;
+                limits.require((head.width, head.height), head.bytes)?;
+                // A small picture can be put together from parts of any size.
+                if head.coded_pixels > limits.pixels.saturating_mul(2) {
+                    return Err(Error::TooManyPixels {
+                        width: head.width,
+                        height: head.height,
+                        max: limits.pixels,
+                    });
+                }
+                return Ok(Self { file, format, coded: Coded::Heic(head) });
+            }
         };
-        let (width, height) = decoder.dimensions();
-        if u64::from(width) * u64::from(height) > limits.pixels {
-            return Err(Error::TooManyPixels { width, height, max: limits.pixels });
-        }
-        if decoder.total_bytes() > limits.bytes {
-            return Err(Error::TooManyBytes { found: decoder.total_bytes(), max: limits.bytes });
-        }
-        Ok(Self { file, format, decoder })
+        limits.require(decoder.dimensions(), decoder.total_bytes())?;
+        Ok(Self { file, format, coded: Coded::Image(decoder) })
     }
 
     /// Bytes of the file and of its decoded samples.
     pub fn bytes(&self) -> u64 {
-        self.file.len() as u64 + self.decoder.total_bytes()
+        let decoded = match &self.coded {
+            Coded::Image(decoder) => decoder.total_bytes(),
+            Coded::Heic(head) => head.bytes.max(head.work_bytes()),
+        };
+        self.file.len() as u64 + decoded
     }
 
     pub fn decode(self) -> Result<Photo> {
-        let mut container = Container::read(self.file, self.format)?;
-        let mut image = DynamicImage::from_decoder(self.decoder).map_err(damaged)?;
-        if let Some(orientation) = container.exif.as_deref().and_then(Orientation::from_exif_chunk)
-        {
-            image.apply_orientation(orientation);
-            use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
-            if matches!(orientation, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH) {
-                container.compression = container.compression.transposed();
+        let mut photo = match self.coded {
+            Coded::Image(decoder) => decode_image(self.file, self.format, decoder)?,
+            Coded::Heic(_) => heic::decode(self.file)?,
+        };
+        photo.settle_profile();
+        Ok(photo)
+    }
+}
+
+/// Decodes with the libraries of `image`, and applies the orientation of EXIF.
+fn decode_image(file: &[u8], format: Format, decoder: Box<dyn ImageDecoder + '_>) -> Result<Photo> {
+    let mut container = Container::read(file, format)?;
+    let mut image = DynamicImage::from_decoder(decoder).map_err(damaged)?;
+    if let Some(orientation) = container.exif.as_deref().and_then(Orientation::from_exif_chunk) {
+        image.apply_orientation(orientation);
+        use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
+        if matches!(orientation, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH) {
+            container.compression = container.compression.transposed();
+        }
+    }
+    let (width, height) = (image.width() as usize, image.height() as usize);
+    let (channels, samples) = match image {
+        DynamicImage::ImageLuma8(i) => (1, Samples::U8(i.into_raw())),
+        DynamicImage::ImageLumaA8(i) => (2, Samples::U8(i.into_raw())),
+        DynamicImage::ImageRgb8(i) => (3, Samples::U8(i.into_raw())),
+        DynamicImage::ImageRgba8(i) => (4, Samples::U8(i.into_raw())),
+        DynamicImage::ImageLuma16(i) => (1, Samples::U16(i.into_raw())),
+        DynamicImage::ImageLumaA16(i) => (2, Samples::U16(i.into_raw())),
+        DynamicImage::ImageRgb16(i) => (3, Samples::U16(i.into_raw())),
+        DynamicImage::ImageRgba16(i) => (4, Samples::U16(i.into_raw())),
+        _ => return Err(Error::FloatingPoint),
+    };
+    Ok(Photo { width, height, channels, samples, container })
+}
+
+impl Photo {
+    /// Keeps what the colour profile says about colours, and nothing else.
+    fn settle_profile(&mut self) {
+        let Some(icc) = self.container.profile.take() else { return };
+        match Profile::read(&icc, self.has_colour()) {
+            Profile::Kept(profile, more) => {
+                self.container.profile = Some(profile);
+                if more {
+                    self.container.add_kind("data after the colour profile");
+                }
+            }
+            Profile::Tables => {
+                let note = match self.convert_to_srgb(&icc) {
+                    true => "colours were converted to sRGB, since the colour profile holds tables",
+                    false => "the colour profile was left out, since it cannot be applied",
+                };
+                self.container.notes.push(note.to_owned());
+            }
+            // The profile of a CMYK source, say, would give wrong colours.
+            Profile::OtherSpace => {}
+            Profile::Foreign => {
+                self.container.add_kind("data in place of a colour profile");
             }
         }
-        let (width, height) = (image.width() as usize, image.height() as usize);
-        let (channels, samples) = match image {
-            DynamicImage::ImageLuma8(i) => (1, Samples::U8(i.into_raw())),
-            DynamicImage::ImageLumaA8(i) => (2, Samples::U8(i.into_raw())),
-            DynamicImage::ImageRgb8(i) => (3, Samples::U8(i.into_raw())),
-            DynamicImage::ImageRgba8(i) => (4, Samples::U8(i.into_raw())),
-            DynamicImage::ImageLuma16(i) => (1, Samples::U16(i.into_raw())),
-            DynamicImage::ImageLumaA16(i) => (2, Samples::U16(i.into_raw())),
-            DynamicImage::ImageRgb16(i) => (3, Samples::U16(i.into_raw())),
-            DynamicImage::ImageRgba16(i) => (4, Samples::U16(i.into_raw())),
-            _ => return Err(Error::FloatingPoint),
-        };
-        // A profile for another colour space (of a CMYK source, say) would give wrong colours.
-        let space: &[u8] = if channels >= 3 { b"RGB " } else { b"GRAY" };
-        container.profile = container.profile.filter(|icc| icc.get(16..20) == Some(space));
-        Ok(Photo { width, height, channels, samples, container })
     }
 }
 
@@ -127,6 +191,18 @@ fn damaged(error: image::ImageError) -> Error {
 impl Format {
     /// Detects the format from the first bytes of a file.
     fn detect(file: &[u8]) -> Result<Self> {
+        if let Some((b"ftyp", brand)) = file.get(4..12).map(|head| head.split_at(4))
+            && [b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"]
+                .iter()
+                .any(|b| brand == *b)
+        {
+            // The common brands say nothing about the coding; those that follow do.
+            let more = file.get(16..40).unwrap_or_default().chunks(4).any(|b| b == b"avif");
+            return match more {
+                true => Err(Error::Format { found: "an AVIF picture" }),
+                false => Ok(Format::Heic),
+            };
+        }
         match image::guess_format(file) {
             Ok(ImageFormat::Jpeg) => Ok(Format::Jpeg),
             Ok(ImageFormat::Png) => Ok(Format::Png),
@@ -137,12 +213,9 @@ impl Format {
             Err(_) => Err(Error::Format {
                 found: match file {
                     [] => "an empty file",
-                    [_, _, _, _, b'f', b't', b'y', b'p', brand @ ..] => match brand.get(..4) {
-                        Some(
-                            b"heic" | b"heix" | b"heim" | b"heis" | b"hevc" | b"mif1" | b"msf1",
-                        ) => "a HEIC picture",
-                        _ => "a video or a picture of another format",
-                    },
+                    [_, _, _, _, b'f', b't', b'y', b'p', ..] => {
+                        "a video or a picture of another format"
+                    }
                     _ => "not a picture",
                 },
             }),

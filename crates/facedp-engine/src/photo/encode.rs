@@ -13,8 +13,9 @@ use jpeg_encoder::{
     ChromaSubsamplingMethod, ColorType, Encoder, QuantizationTableType, SamplingFactor,
 };
 
-use super::container::{Compression, Container, XMP_KEYWORD, XMP_PREFIX};
+use super::container::{Compression, Container, XMP, XMP_KEYWORD, XMP_PREFIX};
 use super::exif::Exif;
+use super::xmp;
 use super::{Photo, Sample, Samples};
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -53,13 +54,6 @@ const DEFAULT_QUALITY: u8 = 92;
 /// Largest width or height of a file, in pixels.
 const MAX_JPEG_SIDE: usize = 65_535;
 const MAX_WEBP_SIDE: usize = 16_383;
-/// Longest XMP packet that is kept: about what fits in one JPEG segment.
-const MAX_XMP_BYTES: usize = 65_000;
-/// XMP packets with one of these names are not kept: they contain pictures, or would rotate an upright
-/// picture again.
-const REJECTED_XMP: [&[u8]; 5] =
-    [b"xmpGImg:", b"GImage:", b"GDepth:", b"Thumbnails", b"tiff:Orientation"];
-
 /// Metadata that is written to the result.
 #[derive(Default)]
 struct KeptMetadata {
@@ -68,6 +62,11 @@ struct KeptMetadata {
 }
 
 impl Encoding {
+    /// The format of the result of a source.
+    fn format_of(&self, source: Format) -> Format {
+        self.format.unwrap_or(source).of_result()
+    }
+
     /// The encoding as text. Run records hold a hash of it: it must not change.
     pub(crate) fn fingerprint(&self) -> String {
         let format = self.format.map_or("the source's".to_owned(), |format| format.to_string());
@@ -82,11 +81,15 @@ impl Encoding {
 
 impl Photo {
     pub(crate) fn encode(&self, encoding: &Encoding) -> Result<Encoded> {
-        let format = encoding.format.unwrap_or(self.container.format);
+        let format = encoding.format_of(self.container.format);
         let mut notes = self.container.notes.clone();
         let (kept, stripped) = self.select_metadata(format, encoding.metadata);
+        if self.container.format == Format::Heic {
+            notes.push(format!("HEIC was written as {format}"));
+        }
         if matches!(self.samples, Samples::U16(_)) && format != Format::Png {
-            notes.push(format!("16 bits were reduced to 8, the most that {format} holds"));
+            let bits = if self.container.format == Format::Heic { "more than 8" } else { "16" };
+            notes.push(format!("{bits} bits were reduced to 8, the most that {format} holds"));
         }
         if self.has_alpha() && format == Format::Jpeg {
             notes.push("transparent parts became white, since JPEG has no transparency".to_owned());
@@ -101,25 +104,34 @@ impl Photo {
                 .push("the grey colour profile was left out, since WebP cannot hold it".to_owned());
         }
         let file = match format {
-            Format::Jpeg => self.to_jpeg(encoding.jpeg_quality, &kept)?,
+            Format::Jpeg | Format::Heic => self.to_jpeg(encoding.jpeg_quality, &kept)?,
             Format::Png => self.to_png(kept)?,
             Format::WebP => self.to_webp(kept)?,
         };
         Ok(Encoded { file, format, stripped, notes })
     }
 
+    /// Fails if [`Self::encode`] would refuse the size.
+    pub(crate) fn require_encodable(&self, encoding: &Encoding) -> Result<()> {
+        match encoding.format_of(self.container.format) {
+            Format::Jpeg | Format::Heic => jpeg_size(self.width, self.height).map(drop),
+            Format::Png => Ok(()),
+            Format::WebP => self.require_webp_size(),
+        }
+    }
+
     /// Whether a file holds every sample exactly.
     pub(crate) fn is_lossless(&self, encoding: &Encoding) -> bool {
-        match encoding.format.unwrap_or(self.container.format) {
+        match encoding.format_of(self.container.format) {
             Format::Png => true,
-            Format::Jpeg => false,
-            Format::WebP => !matches!(self.container.compression, Compression::WebP(_)),
+            Format::Jpeg | Format::Heic => false,
+            Format::WebP => self.container.compression == Compression::Lossless,
         }
     }
 
     /// Kinds of metadata that encoding will leave out.
     pub(crate) fn stripped(&self, encoding: &Encoding) -> Vec<String> {
-        let format = encoding.format.unwrap_or(self.container.format);
+        let format = encoding.format_of(self.container.format);
         self.select_metadata(format, encoding.metadata).1
     }
 
@@ -132,17 +144,16 @@ impl Photo {
         let exif = exif.as_deref().and_then(Exif::read).map(|exif| exif.safe_copy());
         let (exif, mut kept_kinds) =
             exif.map_or((None, Vec::new()), |(exif, kinds)| (Some(exif), kinds));
-        let can_keep = |xmp: &&Vec<u8>| {
-            let contains = |name: &&[u8]| xmp.windows(name.len()).any(|part| part == *name);
-            // In another text encoding the names would not be found.
-            let utf8 = std::str::from_utf8(xmp).is_ok_and(|text| !text.contains('\0'));
-            xmp.len() <= MAX_XMP_BYTES && utf8 && !REJECTED_XMP.iter().any(contains)
-        };
         // The WebP writer cannot place XMP.
-        let xmp = xmp.as_ref().filter(|_| format != Format::WebP).filter(can_keep).cloned();
-        kept_kinds.extend(xmp.as_ref().map(|_| "XMP"));
+        let safe = xmp.as_deref().filter(|_| format != Format::WebP).and_then(xmp::safe_copy);
+        let (xmp, left_out) = safe.map_or((None, Vec::new()), |safe| (safe.packet, safe.left_out));
+        kept_kinds.extend(xmp.as_ref().map(|_| XMP));
         let stripped = metadata_kinds.iter().filter(|kind| !kept_kinds.contains(&kind.as_str()));
-        (KeptMetadata { exif, xmp }, stripped.cloned().collect())
+        let mut stripped: Vec<String> = stripped.cloned().collect();
+        if xmp.is_some() {
+            stripped.extend(left_out.into_iter().map(|prefix| format!("XMP ({prefix})")));
+        }
+        (KeptMetadata { exif, xmp }, stripped)
     }
 
     fn to_jpeg(&self, quality: Option<u8>, kept: &KeptMetadata) -> Result<Vec<u8>> {
@@ -222,21 +233,13 @@ impl Photo {
     }
 
     fn to_webp(&self, kept: KeptMetadata) -> Result<Vec<u8>> {
-        if self.width.max(self.height) > MAX_WEBP_SIDE {
-            let (width, height) = (self.width, self.height);
-            return Err(Error::TooLargeFor {
-                format: Format::WebP,
-                max: MAX_WEBP_SIDE,
-                width,
-                height,
-            });
-        }
+        self.require_webp_size()?;
         let failed = |problem: String| Error::Encoding { format: Format::WebP, problem };
         let rgb = self.to_rgb();
         let (width, height) = self.size_u32();
         let quality = match self.container.compression {
             Compression::WebP(quality) => Some(quality),
-            Compression::Jpeg(_) => Some(f32::from(DEFAULT_QUALITY)),
+            Compression::Jpeg(_) | Compression::OtherLossy => Some(f32::from(DEFAULT_QUALITY)),
             Compression::Lossless => None,
         };
         let file = if let Some(quality) = quality {
@@ -267,6 +270,14 @@ impl Photo {
         webp.set_icc_profile(profile.map(Bytes::from));
         webp.set_exif(kept.exif.map(Bytes::from));
         Ok(webp.encoder().bytes().to_vec())
+    }
+
+    fn require_webp_size(&self) -> Result<()> {
+        let (width, height, max) = (self.width, self.height, MAX_WEBP_SIDE);
+        match width.max(height) > max {
+            true => Err(Error::TooLargeFor { format: Format::WebP, max, width, height }),
+            false => Ok(()),
+        }
     }
 
     /// Decoders give sizes as `u32`, so both fit.

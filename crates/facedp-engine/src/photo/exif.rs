@@ -4,6 +4,8 @@
 //! a limit. Libraries follow every pointer, so that a block of 10 kB can expand to gigabytes of entries
 //! (kamadak-exif 0.6.1 does).
 
+use super::plain::{MAX_TEXT, is_plain};
+
 /// Kinds of metadata as reports list them.
 pub(super) const EXIF: &str = "EXIF";
 const GPS: &str = "GPS position";
@@ -13,7 +15,11 @@ const MAKER_NOTES: &str = "maker notes";
 /// Entries of a directory after these are ignored.
 const MAX_ENTRIES: usize = 200;
 /// Longer values are dropped.
-const MAX_VALUE_BYTES: usize = 1000;
+const MAX_VALUE_BYTES: usize = MAX_TEXT;
+/// Longer values that are not text are dropped. Positions and times have 24 bytes.
+const MAX_NUMBER_BYTES: usize = 64;
+/// The type of text.
+const ASCII: u16 = 2;
 
 const ORIENTATION: u16 = 0x0112;
 const EXIF_POINTER: u16 = 0x8769;
@@ -49,6 +55,18 @@ struct Entry {
     kind: u16,
     count: u32,
     value: Vec<u8>,
+}
+
+impl Entry {
+    /// Whether the value is a plain text, or too short for a picture.
+    fn is_safe(&self) -> bool {
+        let text = std::str::from_utf8(&self.value).map(|text| text.trim_end_matches('\0'));
+        !self.value.is_empty()
+            && match self.kind {
+                ASCII => text.is_ok_and(is_plain),
+                _ => self.value.len() <= MAX_NUMBER_BYTES,
+            }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -130,7 +148,7 @@ impl Exif {
     pub fn safe_copy(&self) -> (Vec<u8>, Vec<&'static str>) {
         let select = |entries: &[Entry], keep: &dyn Fn(u16) -> bool| {
             let mut selected: Vec<(u16, u16, u32, Vec<u8>)> = Vec::new();
-            for entry in entries.iter().filter(|e| keep(e.tag) && !e.value.is_empty()) {
+            for entry in entries.iter().filter(|e| keep(e.tag) && e.is_safe()) {
                 if selected.iter().all(|(tag, ..)| *tag != entry.tag) {
                     selected.push((entry.tag, entry.kind, entry.count, entry.value.clone()));
                 }

@@ -21,6 +21,8 @@ pub(super) struct JpegParameters {
     pub progressive: bool,
     /// Whether bytes follow the end of the picture, such as a video or another picture.
     pub has_trailer: bool,
+    /// Whether there are segments with other data between scans.
+    pub has_segments_in_scans: bool,
 }
 
 impl JpegParameters {
@@ -52,6 +54,9 @@ impl JpegParameters {
         let coded = &file[file.len() - coded..];
         let end = coded.windows(2).position(|pair| pair == [0xff, markers::EOI]);
         let end = end.ok_or_else(|| damaged("the file is truncated: it has no end marker"))?;
+        let is_segment =
+            |pair: &[u8]| pair[0] == 0xff && matches!(pair[1], 0xe0..=0xef | markers::COM);
+        let has_segments_in_scans = coded[..end].windows(2).any(is_segment);
         let has_trailer = coded[end + 2..].iter().any(|byte| *byte != 0);
         // Sampling factors and number of the quantisation table of a component.
         let component = |n: usize| {
@@ -68,6 +73,7 @@ impl JpegParameters {
             sampling: (ratio(across, chroma_across), ratio(down, chroma_down)),
             progressive,
             has_trailer,
+            has_segments_in_scans,
         })
     }
 

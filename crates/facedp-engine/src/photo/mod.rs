@@ -6,8 +6,12 @@ mod displace;
 mod encode;
 mod exif;
 mod fixed;
+mod heic;
 mod jpeg;
+mod plain;
+mod profile;
 mod webp;
+mod xmp;
 
 use std::ops::Range;
 

@@ -12,6 +12,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{Stream, unfold};
 use serde::Serialize;
+use tokio::time::{Instant, timeout_at};
 
 use super::work;
 use crate::app::{App, SharedApp};
@@ -62,21 +63,27 @@ pub(super) async fn delete(State(app): SharedApp, id: Id) -> Result<StatusCode, 
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Every change of the status, up to the final one.
+/// Every change of the status, up to the final one, for a while.
 pub(super) async fn events(
     State(app): SharedApp,
     id: Id,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
     let job = job(&app, id)?;
+    let places = [&app.streams, &job.streams].map(|all| Arc::clone(all).try_acquire_owned());
+    let [Ok(all), Ok(own)] = places else {
+        let message = "too many event streams are open: ask for the status instead";
+        return Err(Problem::busy(message));
+    };
     let mut changes = job.watch();
     changes.mark_changed();
-    let stream = unfold(Some((job, changes)), |state| async {
-        let (job, mut changes) = state?;
-        changes.changed().await.ok()?;
+    let end = Instant::now() + app.bounds.stream_time;
+    let stream = unfold(Some((job, changes, [all, own])), move |state| async move {
+        let (job, mut changes, places) = state?;
+        timeout_at(end, changes.changed()).await.ok()?.ok()?;
         let report = JobReport::of(&job);
         let is_final = report.status.is_final();
         let event = Event::default().event("status").json_data(report).unwrap_or_default();
-        Some((Ok(event), (!is_final).then_some((job, changes))))
+        Some((Ok(event), (!is_final).then_some((job, changes, places))))
     });
     Ok(Sse::new(stream).keep_alive(KeepAlive::default()))
 }

@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import test, { after, before } from "node:test";
-import { HANG, browser as start, drop, end, example, open, run, serve, threePeople } from "./support.js";
+import { bearer, HANG, browser as start, drop, end, example, open, run, serve, threePeople } from "./support.js";
 
 const AXE = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -155,11 +155,12 @@ test("photos are deleted when the page is left", async () => {
   const { id } = await begun.json();
   const place = new URL(`/api/v1/protect/${id}`, server.url);
   await card(page, "three.jpg").getByText(/Working: \d of 3 faces/).waitFor();
-  assert.equal((await fetch(place)).status, 200);
+  const known = () => fetch(place, { headers: bearer(server) });
+  assert.equal((await known()).status, 200);
   page.on("dialog", (dialog) => dialog.accept());
   await page.goto("about:blank");
   const late = Date.now() + HANG;
-  while ((await fetch(place)).status !== 404) {
+  while ((await known()).status !== 404) {
     assert.ok(Date.now() < late, "the program still has the photo");
     await new Promise((done) => setTimeout(done, 100));
   }
@@ -192,7 +193,7 @@ test("damaged files do not keep a good one from being changed", async () => {
   await drop(page, [damaged, one, text, { name: "empty.png", bytes: [] }]);
   await Promise.all([state(page, "damaged.jpg", "failed"), state(page, "collins.jpg", "ready"), state(page, "empty.png", "failed")]);
   assert.match(await card(page, "damaged.jpg").getByRole("alert").textContent(), /Damaged/);
-  assert.match(await card(page, "notes.txt").getByRole("alert").textContent(), /JPEG, PNG and WebP/);
+  assert.match(await card(page, "notes.txt").getByRole("alert").textContent(), /JPEG, PNG, WebP and HEIC/);
   await page.locator("#method-certified").check();
   const epsilon = page.locator("#epsilon-certified");
   await epsilon.fill("-1");
@@ -333,6 +334,20 @@ test("other addresses of this machine do not answer", async () => {
   for (const address of [...others.map(({ address }) => address), "127.0.0.2"]) {
     await assert.rejects(fetch(`http://${address}:${port}/`), ({ cause }) => cause.code === "ECONNREFUSED", address);
   }
-  const foreign = await fetch(new URL("/api/v1/methods", server.url), { headers: { origin: "http://evil.example" } });
+  const methods = new URL("/api/v1/methods", server.url);
+  const foreign = await fetch(methods, { headers: { origin: "http://evil.example", ...bearer(server) } });
   assert.equal(foreign.status, 403);
+  assert.equal((await fetch(methods)).status, 401);
+  assert.equal((await fetch(methods, { headers: bearer(server) })).status, 200);
+});
+
+test("the token leaves the address, and the page works without it in the address", async () => {
+  const { page, troubles } = await open(browser, server.url);
+  assert.equal(page.url(), new URL("/", server.url).href);
+  await page.reload();
+  await page.locator("body[data-ready]").waitFor();
+  const [cookie] = await page.context().cookies();
+  assert.deepEqual([cookie.httpOnly, cookie.sameSite, cookie.value], [true, "Strict", server.token]);
+  assert.deepEqual(troubles, []);
+  await page.close();
 });

@@ -47,8 +47,12 @@ export async function serve() {
     new Promise((done) => lines.once("line", (line) => done([line]))),
     new Promise((_, failed) => program.once("exit", (code) => failed(new Error(`the server ended with ${code}`)))),
   ]);
-  return { folder, key, url: JSON.parse(line).url, program };
+  const { url, token } = JSON.parse(line);
+  return { folder, key, url, token, program };
 }
+
+/** What programs send to be let in. */
+export const bearer = ({ token }) => ({ authorization: `Bearer ${token}` });
 
 /** Ends a server; its exit code. */
 export async function end({ program, folder }) {
@@ -68,7 +72,7 @@ export async function open(browser, url, options = {}) {
   });
   page.on("pageerror", (error) => troubles.push(error.message));
   page.on("request", (request) => {
-    if (!request.url().startsWith(url) && !request.url().startsWith("blob:")) troubles.push(request.url());
+    if (!request.url().startsWith(new URL("/", url)) && !request.url().startsWith("blob:")) troubles.push(request.url());
   });
   await page.goto(url);
   await page.locator("body[data-ready]").waitFor();

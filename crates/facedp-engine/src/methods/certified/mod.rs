@@ -32,6 +32,9 @@ pub(super) const INFO: MethodInfo = MethodInfo {
 const JPEG_LATTICE_NOTE: &str = "the source was a JPEG file, and its result is written without loss: from \
                        how JPEG rounds, the features can be computed";
 
+const HEIC_LATTICE_NOTE: &str = "the source was a HEIC file, and its result is written without loss: from \
+                       how HEVC rounds, the features may be computed";
+
 pub(super) struct Certified {
     plan: CertifiedPlan,
     secret: Secret,
@@ -70,7 +73,16 @@ impl Treatment for Certified {
     }
 
     fn note(&self, source: Format, result: Format) -> Option<&'static str> {
-        (source == Format::Jpeg && result == Format::Png).then_some(JPEG_LATTICE_NOTE)
+        let lossy = matches!(source, Format::Jpeg | Format::Heic);
+        (lossy && result == Format::Png).then_some(match source {
+            Format::Heic => HEIC_LATTICE_NOTE,
+            _ => JPEG_LATTICE_NOTE,
+        })
+    }
+
+    fn require_treatable(&self, photo: &Photo, faces: &[Face]) -> Result<()> {
+        let patches: Vec<Patch> = faces.iter().map(|face| face.patch).collect();
+        split(photo.clone(), &patches, &self.plan).map(drop)
     }
 
     fn treat(

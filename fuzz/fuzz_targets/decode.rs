@@ -1,0 +1,24 @@
+//! A file from anywhere: decoded, written again, and read back.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use facedp_engine::{
+    Engine, Limits, MethodName, Photo, Request, Resources, Secret, Workspace,
+};
+use libfuzzer_sys::fuzz_target;
+
+const LIMITS: Limits = Limits { file_bytes: 1_000_000, pixels: 1_000_000, bytes: 8_000_000 };
+
+static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
+    let resources = Resources::new(Secret::Seed(1)).expect("resources");
+    let request = Request { keep_metadata: true, ..Request::new(MethodName::None) };
+    Engine::new(request, Resources { limits: LIMITS, ..resources }).expect("engine")
+});
+
+fuzz_target!(|file: &[u8]| {
+    if let Ok(result) = ENGINE.protect(file, &mut Workspace::default()) {
+        let again = Photo::decode(&result.file, &LIMITS).expect("a result can be read");
+        assert!(again.width() > 0 && again.height() > 0);
+    }
+});
