@@ -100,18 +100,14 @@ fn describe(audit: &Audit) -> String {
     let mut lines = vec![
         format!("method                {method}, {features} features, epsilon {epsilon}"),
         format!("runs                  {runs} per neighbour and pair, confidence {confidence}"),
-        format!("delta_floor           {:.4}", structural.delta_floor),
         format!(
-            "epsilon_structural    {}",
-            structural.epsilon_structural.map_or("infinite".to_owned(), |e| format!("{e:.9}"))
-        ),
-        format!(
-            "epsilon_lower_bound   {:.4} ({:.4} attainable)",
-            audit.epsilon_lower_bound, audit.attainable
+            "epsilon_lower_bound   {:.4} (a Laplace mechanism: {:.4} expected)",
+            audit.epsilon_lower_bound, audit.expected_bound
         ),
     ];
+    lines.extend(structural.map(|s| format!("delta_floor           {:.4}", s.delta_floor)));
     lines.push(
-        "pair                                         claimed   at least attainable  hits"
+        "pair                                         claimed   at least   expected  hits"
             .to_owned(),
     );
     for pair in &audit.pairs {
@@ -119,7 +115,7 @@ fn describe(audit: &Audit) -> String {
             name,
             claimed,
             epsilon_lower_bound,
-            attainable,
+            expected_bound,
             hits,
             counted,
             statistic,
@@ -128,7 +124,7 @@ fn describe(audit: &Audit) -> String {
         let mark = if pair.refuted { "  refuted" } else { "" };
         let needed = pair.runs_needed.map_or(String::new(), |n| format!(", {n} runs are enough"));
         lines.push(format!(
-            "{name:<44} {claimed:>7.4} {epsilon_lower_bound:>10.4} {attainable:>10.4}  {} and {} of \
+            "{name:<44} {claimed:>7.4} {epsilon_lower_bound:>10.4} {expected_bound:>10.4}  {} and {} of \
              {counted} by {statistic}{mark}{needed}",
             hits[0], hits[1]
         ));

@@ -91,8 +91,10 @@ struct Certified {
     parameters: CertifiedMethod,
     budget_spent: f64,
     blocks: Vec<Shared>,
-    /// Features without budget: they are released as public constants.
-    unreleased: usize,
+    /// Features that get noise and are released.
+    released: usize,
+    /// Features without budget: whatever the face, they are those of the mean face.
+    public_constants: usize,
     psnr_of_expected_mse: Option<f64>,
     /// PSNR if all features were public constants.
     psnr_without_features: Option<f64>,
@@ -118,7 +120,8 @@ fn certified(plan: &CertifiedPlan, seconds: f64, output: &Output) -> Result<Exit
         parameters: method,
         budget_spent: plan.spent(),
         blocks: plan.blocks().iter().map(shared).collect(),
-        unreleased: plan.noise().iter().filter(|noise| noise.is_infinite()).count(),
+        released: plan.noise().iter().filter(|noise| noise.is_finite()).count(),
+        public_constants: plan.noise().iter().filter(|noise| noise.is_infinite()).count(),
         psnr_of_expected_mse: mse(plan.errors().iter().sum()),
         psnr_without_features: mse(plan.spreads().iter().sum()),
         seconds,
@@ -133,10 +136,11 @@ fn certified(plan: &CertifiedPlan, seconds: f64, output: &Output) -> Result<Exit
         let lines = [
             ("method", format!("certified, {} noise", method.mechanism.in_words())),
             ("features", method.features.to_string()),
+            ("released", format!("{} with noise", row.released)),
+            ("public_constants", format!("{} as in the mean face", row.public_constants)),
             ("epsilon", format!("{} (differential privacy of the features)", method.epsilon.get())),
             ("budget_spent", format!("{:.10}", row.budget_spent)),
             ("blocks", blocks.collect::<Vec<_>>().join(", ")),
-            ("unreleased", format!("{} features, released as public constants", row.unreleased)),
             ("psnr_of_expected_mse", decibels(row.psnr_of_expected_mse)),
             ("psnr_without_features", decibels(row.psnr_without_features)),
             ("seconds", format!("{:.3}", row.seconds)),

@@ -86,7 +86,8 @@ fn chi_square_of_points(m: usize, lambda: f64, draws: &[Vec<i64>]) -> (f64, f64)
 fn knorm_noise_has_its_closed_form_probabilities() {
     for (m, s, t) in [(1, 1, 3), (1, 7, 5), (2, 1, 2), (2, 3, 10), (3, 1, 1), (3, 5, 6)] {
         let mut random = experiment(m as u64, "knorm");
-        let draws: Vec<Vec<i64>> = (0..600_000).map(|_| knorm(m, s, t, &mut random)).collect();
+        let draws: Vec<Vec<i64>> =
+            (0..600_000).map(|_| knorm(m, s, t, &mut random).unwrap()).collect();
         let lambda = s as f64 / t as f64;
         let (statistic, critical) = chi_square_of_points(m, lambda, &draws);
         assert!(statistic < critical, "{m}, {s}/{t}: {statistic} against {critical}");
@@ -100,7 +101,7 @@ fn knorm_noise_has_its_closed_form_probabilities() {
 fn knorm_noise_in_one_dimension_is_discrete_laplace_noise() {
     for t in [2u64, 9, 40] {
         let mut random = experiment(t, "one dimension");
-        let draws = (0..300_000).map(|_| i128::from(knorm(1, 3, 3 * t, &mut random)[0]));
+        let draws = (0..300_000).map(|_| i128::from(knorm(1, 3, 3 * t, &mut random).unwrap()[0]));
         let (statistic, critical) = chi_square(&draws.collect::<Vec<_>>(), closed_form(t as f64));
         assert!(statistic < critical, "scale {t}: {statistic} against {critical}");
     }
@@ -130,6 +131,15 @@ fn at_large_scales_it_is_the_laplace_law() {
         assert!(distance(1.0) < dkw(n), "{bits} bits: {}", distance(1.0));
         assert!(distance(1.05) > dkw(n), "no power: {}", distance(1.05));
     }
+}
+
+/// A radius that does not fit a word stops the draw instead of being cut off.
+#[test]
+fn noise_that_does_not_fit_a_word_stops_the_draw() {
+    let mut random = experiment(1, "overflow");
+    let draws = (0..20).map(|_| knorm(4, 1, 1 << 62, &mut random));
+    assert!(draws.filter(|draw| *draw == Err(facedp::Error::NoiseOverflow)).count() > 10);
+    assert!(knorm(4, 1, 1 << 40, &mut random).is_ok());
 }
 
 #[test]

@@ -60,10 +60,10 @@ pub struct Protect {
     pub steer: SteerArgs,
     #[command(flatten)]
     pub parameters: MethodArgs,
-    /// File that adds up what each photo's releases spend [default: your own for certified, else none]
+    /// File in which releases are recorded, to add up what each photo's spend [default: your own]
     #[arg(long, value_name = "FILE", help_heading = "Method")]
     pub ledger: Option<PathBuf>,
-    /// Do not record what certified spends
+    /// Do not record releases
     #[arg(long, conflicts_with = "ledger", help_heading = "Method")]
     pub no_ledger: bool,
     /// File with the secret key [default: your own, made on first use; certified draws fresh entropy]

@@ -26,10 +26,10 @@ pub struct Serve {
     /// File with the secret key [default: your own, made on first use; certified: fresh entropy]
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
-    /// File in which what certified spends on each photo is added up [default: your own]
+    /// File in which releases are recorded, to add up what each photo's spend [default: your own]
     #[arg(long, value_name = "FILE")]
     pub ledger: Option<PathBuf>,
-    /// Do not write down what certified spends
+    /// Do not record releases
     #[arg(long, conflicts_with = "ledger")]
     pub no_ledger: bool,
 }

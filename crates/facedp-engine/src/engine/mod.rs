@@ -13,6 +13,7 @@ mod face;
 use std::time::Instant;
 
 use facedp::Claim;
+use facedp::noise::Randomness;
 use facedp_nets::Workspace;
 use sha2::{Digest, Sha256};
 
@@ -313,20 +314,29 @@ impl Engine {
         Ok((large, skipped.collect()))
     }
 
-    /// Records a release in the ledger, if there is one and the method makes a claim (proofs/repeated.md).
+    /// Identifies the result of a photo that the method gives no identity, if it is always the same.
+    fn repeatable(&self) -> Option<String> {
+        let fresh = self.terms().is_some_and(|terms| terms.randomness() == Randomness::System);
+        (!fresh).then(|| self.fingerprint()[..16].to_owned())
+    }
+
+    /// Records a release in the ledger, if there is one. Releases without a claim count too: they can show
+    /// what others hide (proofs/repeated.md).
     fn record(
         &self,
         photo: Option<[u8; 32]>,
         spent: Option<Spent>,
         faces: usize,
     ) -> Result<Option<Total>> {
+        let (Some(ledger), Some(photo)) = (&self.ledger, photo) else { return Ok(None) };
+        let entry = Entry::new(&photo, &self.request.method.to_string(), faces);
         let claim = self.terms().map_or(Claim::None, |terms| terms.claim());
-        match (&self.ledger, photo, spent) {
-            (Some(ledger), Some(photo), Some(spent)) if claim != Claim::None && faces > 0 => {
-                let Spent { epsilon, noise, split } = spent;
-                ledger.record(Entry::new(&photo, epsilon, claim, faces, noise, split)).map(Some)
+        let entry = match spent {
+            Some(Spent { epsilon, noise, split }) if faces > 0 => {
+                Entry { epsilon: Some(epsilon), claim, noise, split, ..entry }
             }
-            _ => Ok(None),
-        }
+            _ => Entry { noise: self.repeatable(), ..entry },
+        };
+        ledger.record(entry).map(Some)
     }
 }

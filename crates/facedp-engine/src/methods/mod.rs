@@ -140,19 +140,10 @@ pub struct MethodInfo {
     pub settings: &'static [&'static str],
     /// Default source of randomness; none if the method draws nothing.
     pub randomness: Option<Randomness>,
-    pub ledger: LedgerUse,
+    /// Whether the claim holds only for draws that are published whatever they look like.
+    pub published_unseen: bool,
     /// Present participle for progress displays.
     pub activity: &'static str,
-}
-
-/// Whether releases are recorded in a ledger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LedgerUse {
-    /// The method has no budget.
-    Never,
-    /// Only in a ledger that the user names.
-    OnRequest,
-    Always,
 }
 
 impl MethodName {

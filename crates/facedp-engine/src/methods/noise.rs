@@ -6,7 +6,7 @@ use facedp_nets::Workspace;
 use rand_core::CryptoRng;
 
 use super::context::NoiseContext;
-use super::{Change, Face, LedgerUse, MethodInfo, Needs, Spent, Treated, Treatment};
+use super::{Change, Face, MethodInfo, Needs, Spent, Treated, Treatment};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::key::Secret;
@@ -30,7 +30,7 @@ pub(super) const INFO: MethodInfo = MethodInfo {
         "experiment",
     ],
     randomness: Some(Randomness::Keyed),
-    ledger: LedgerUse::OnRequest,
+    published_unseen: false,
     activity: "adding noise",
 };
 

@@ -79,11 +79,12 @@ pub struct Audit {
     /// The joint confidence of all bounds.
     pub confidence: f64,
     pub seed: u64,
-    pub structural: Structural,
+    /// What follows from the directions of the noise; none for a method that draws it in all directions.
+    pub structural: Option<Structural>,
     /// The largest lower bound on epsilon among pairs of single releases.
     pub epsilon_lower_bound: f64,
-    /// The bound that a correct mechanism with the claimed epsilon could reach with as many runs.
-    pub attainable: f64,
+    /// The bound that the Laplace mechanism of the claimed epsilon is expected to show with as many runs.
+    pub expected_bound: f64,
     pub pairs: Vec<PairResult>,
     /// How the noise of each feature fits the paper's Theorem 1, if the method relies on it.
     pub theorem_1: Option<Vec<Fit>>,
@@ -120,20 +121,9 @@ pub fn run(subject: &Subject<'_>, options: &Options, progress: &Progress<'_>) ->
                 pairs.extend(more.map(|pair| Pair { name: pair.name + ", all features", ..pair }));
             }
             let pairs = audit_pairs(&pairs, options, progress)?;
-            let structural = Structural {
-                delta_floor: 0.0,
-                epsilon_structural: Some(plan.spent()),
-                full_rank_at: None,
-            };
             let method = plan.method();
-            Ok(found(
-                "certified",
-                method.epsilon.get(),
-                method.features,
-                options,
-                structural,
-                pairs,
-            ))
+            let (epsilon, features) = (method.epsilon.get(), method.features);
+            Ok(found("certified", epsilon, features, options, None, pairs))
         }
     }
 }
@@ -164,6 +154,7 @@ fn of_paper(
 ) -> Audit {
     let method = plan.method();
     let (name, epsilon) = (method.preset.to_string(), method.epsilon.get());
+    let structural = Some(structural);
     Audit { theorem_1, ..found(&name, epsilon, method.features, options, structural, pairs) }
 }
 
@@ -172,7 +163,7 @@ fn found(
     epsilon: f64,
     features: usize,
     options: &Options,
-    structural: Structural,
+    structural: Option<Structural>,
     pairs: Vec<PairResult>,
 ) -> Audit {
     let counted = (options.runs - 2 * (options.runs / 4)) as u64;
@@ -189,8 +180,9 @@ fn found(
         seed: options.seed,
         structural,
         epsilon_lower_bound: bounds.fold(0.0, f64::max),
-        attainable: bound::attainable(epsilon, counted, alpha),
-        refuted: pairs.iter().any(|pair| pair.refuted) || structural.delta_floor > 0.0,
+        expected_bound: bound::expected_bound(epsilon, counted, alpha),
+        refuted: pairs.iter().any(|pair| pair.refuted)
+            || structural.is_some_and(|structural| structural.delta_floor > 0.0),
         pairs,
         theorem_1: None,
     }
@@ -221,16 +213,16 @@ impl Audit {
             ),
             None => format!(
                 "not refuted at {percent} % confidence: the best event shows an epsilon of at least {:.3}; \
-                 the claim is {}, and a correct mechanism could show {:.3} with as many runs. This is not \
-                 a proof that the claim holds",
-                self.epsilon_lower_bound, self.epsilon, self.attainable,
+                 the claim is {}, and the Laplace mechanism would be expected to show {:.3} with as many \
+                 runs. This is not a proof that the claim holds",
+                self.epsilon_lower_bound, self.epsilon, self.expected_bound,
             ),
         };
-        if self.structural.delta_floor > 0.0 {
+        if let Some(structural) = self.structural.filter(|found| found.delta_floor > 0.0) {
             text += &format!(
                 ". With probability {:.3} some direction of feature space gets no noise, and faces that \
                  differ there are told apart with certainty: no epsilon holds with a smaller delta",
-                self.structural.delta_floor
+                structural.delta_floor
             );
         }
         if let Some(fits) = &self.theorem_1 {

@@ -222,7 +222,7 @@ impl CertifiedPlan {
         let whole = (CELLS as u64) << self.exponent;
         // Blocks are independent: their budgets add up (proofs/composition.md).
         for block in &self.blocks {
-            let draws = knorm(block.features.len(), block.units, whole, noise);
+            let draws = knorm(block.features.len(), block.units, whole, noise)?;
             for (&n, draw) in block.features.iter().zip(draws) {
                 noisy[n] = Some(cells.0[n].clamp(0, CELLS) + draw);
             }

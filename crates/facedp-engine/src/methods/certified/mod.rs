@@ -8,7 +8,7 @@ use facedp::noise::{Randomness, Source};
 use facedp_nets::Workspace;
 use rand_chacha::ChaCha20Rng;
 
-use super::{Change, Face, LedgerUse, MethodInfo, Needs, Spent, Treated, Treatment};
+use super::{Change, Face, MethodInfo, Needs, Spent, Treated, Treatment};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -23,7 +23,7 @@ use split::{compose, residual, split, split_fingerprint};
 pub(super) const INFO: MethodInfo = MethodInfo {
     settings: &["epsilon", "features", "mechanism"],
     randomness: Some(Randomness::System),
-    ledger: LedgerUse::Always,
+    published_unseen: true,
     activity: "replacing features",
 };
 

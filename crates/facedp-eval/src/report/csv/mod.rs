@@ -71,9 +71,8 @@ fn audits(rows: &mut Rows, results: &Results) {
         let case = case.budget(audit.features, audit.epsilon);
         rows.count(&case, "runs", audit.runs as u64);
         rows.number(&case, "epsilon_lower_bound", Some(audit.epsilon_lower_bound));
-        rows.number(&case, "attainable", Some(audit.attainable));
-        rows.number(&case, "delta_floor", Some(audit.structural.delta_floor));
-        rows.number(&case, "epsilon_structural", audit.structural.epsilon_structural);
+        rows.number(&case, "expected_bound", Some(audit.expected_bound));
+        rows.number(&case, "delta_floor", audit.structural.map(|found| found.delta_floor));
         rows.count(&case, "refuted", u64::from(audit.refuted));
     }
 }
