@@ -96,7 +96,8 @@ fn certified_is_not_refuted() {
         let plan = certified(epsilon, 16, mechanism, false);
         let audit = audit(&Subject::Certified(&plan), 4_000, 0.999);
         assert!(!audit.refuted, "{}", audit.verdict());
-        assert!(audit.verdict().contains("not a proof"));
+        let words = ["too few runs to tell", "not a proof"];
+        assert!(words.iter().any(|words| audit.verdict().contains(words)));
         assert_eq!(audit.structural, None);
     }
 }

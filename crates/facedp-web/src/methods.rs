@@ -96,6 +96,12 @@ pub(crate) fn words(method: MethodName) -> Option<Words> {
                 Preset::RdpLmgd => {
                     "Adds noise to Haar coefficients, with sizes by the paper's iteration."
                 }
+                Preset::RdpNaLiteral => {
+                    "RDP-NA with the paper's formula as printed: far more noise."
+                }
+                Preset::RdpLmgdLiteral => {
+                    "RDP-LMGD with the paper's steps as printed: hardly moves."
+                }
                 Preset::RdpOptimal => {
                     "Adds noise to Haar coefficients, with the sizes that change the face least."
                 }

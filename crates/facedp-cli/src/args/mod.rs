@@ -183,7 +183,7 @@ support                coefficients that can get noise
 prob_full_support      chance that a draw reaches all of them
 energy_below_g01       share of the energy at ranks that under 1 % of draws reach")]
 pub struct Plan {
-    /// One table of the six methods
+    /// One table of the paper's methods and ours
     #[arg(long, conflicts_with_all = ["method", "basis", "ranking", "levels", "significance", "eta"])]
     pub all: bool,
     /// The method

@@ -112,7 +112,8 @@ pub struct FaceArgs {
     /// The pictures are face crops: take their centre square instead of looking for faces
     #[arg(long, conflicts_with_all = ["faces", "boxes", "min_score", "copy_faceless"])]
     pub aligned: bool,
-    /// Use the centre N x N pixels of each crop, not its largest centre square
+    /// Use the centre N x N pixels of each crop, not its largest centre square; faces must lie there as in
+    /// the model's chips (150 for LFW's 250x250 pictures)
     #[arg(long, value_name = "N", requires = "aligned", value_parser = clap::value_parser!(u32).range(1..))]
     pub crop: Option<u32>,
 }

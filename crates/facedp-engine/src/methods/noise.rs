@@ -67,7 +67,7 @@ pub(super) fn method(preset: Preset, request: &Request, available: usize) -> Res
     }
     match (&mut method.solver, request.eta) {
         (_, None) => {}
-        (Solver::Lmgd { eta, .. }, Some(given)) => *eta = given,
+        (Solver::Lmgd { eta, .. } | Solver::LmgdLiteral { eta, .. }, Some(given)) => *eta = given,
         _ => return Err(misplaced("eta", &preset.to_string())),
     }
     Ok(method)

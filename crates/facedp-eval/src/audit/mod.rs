@@ -189,6 +189,12 @@ fn found(
 }
 
 impl Audit {
+    /// Whether so few runs were made that even a mechanism without slack would hardly show half of the
+    /// claimed epsilon: not being refuted then means nothing.
+    pub fn too_few_runs(&self) -> bool {
+        self.expected_bound < 0.5 * self.epsilon
+    }
+
     /// The result in a few sentences.
     pub fn verdict(&self) -> String {
         let percent = 100.0 * self.confidence;
@@ -210,6 +216,11 @@ impl Audit {
                 pair.hits[0],
                 pair.counted,
                 pair.hits[1],
+            ),
+            None if self.too_few_runs() => format!(
+                "too few runs to tell: nothing was refuted at {percent} % confidence, but the Laplace \
+                 mechanism of the claimed epsilon {} would be expected to show only {:.3} with {} runs",
+                self.epsilon, self.expected_bound, self.runs,
             ),
             None => format!(
                 "not refuted at {percent} % confidence: the best event shows an epsilon of at least {:.3}; \

@@ -180,7 +180,7 @@ mod tests {
             + 3 * results.attacks.len()
             + 2 * results.averaging.len()
             + 2 * results.gallery.len()
-            + 6 * results.audits.len();
+            + 5 * results.audits.len();
         assert_eq!(rows.len(), 1 + figures);
         assert_eq!(rows[0].join(","), HEAD);
         assert!(rows.iter().all(|row| row.len() == 17));

@@ -83,6 +83,11 @@ fn line(audit: &Audit) -> [String; 9] {
         count(audit.runs),
         maybe(audit.structural.map(|found| found.delta_floor), 3),
         theorem,
-        if audit.refuted { "<b class=\"no\">refuted</b>" } else { "not refuted" }.to_owned(),
+        match (audit.refuted, audit.too_few_runs()) {
+            (true, _) => "<b class=\"no\">refuted</b>",
+            (false, true) => "too few runs to tell",
+            (false, false) => "not refuted",
+        }
+        .to_owned(),
     ]
 }
