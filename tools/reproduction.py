@@ -278,8 +278,9 @@ The window is scikit-image's default; the paper does not state its own. {ssim_re
 ## PSNR
 
 PSNR (dB) of the mean squared error before rounding; in brackets, that of the expected squared error. `rdp-na` and
-`rdp-lmgd` are our versions: they exceed 50 dB at 0.2, as the paper says of its own. Its formulas as printed do not, or are no
-better than uniform scales ([below](#the-formulas-as-printed)), so the paper's claim is not confirmed by ours. Its 42 dB for the
+`rdp-lmgd` are our versions: they exceed 50 dB at 0.2, as the paper says of its own. Its formulas as printed are
+far below that in expectation, or no better than uniform scales ([below](#the-formulas-as-printed)), so the paper's claim is not
+confirmed by ours. Its 42 dB for the
 best of the others is not either: uniform scales on Haar or DCT coefficients do better at every number of features we tried. The
 advantage of 10 dB is there for our versions with few features, and shrinks as their number grows.
 

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use facedp::FeatureModel;
 use facedp_engine::{AnyPlan, Request};
-use facedp_eval::audit::{Audit, Options, PairResult, Subject, real_pairs, run as audit};
+use facedp_eval::audit::{
+    Audit, Options, PairResult, Subject, real_faces, real_pairs, run as audit,
+};
 use facedp_eval::progress::Progress;
 
 use crate::args::{Audit as Args, Output};
@@ -67,14 +69,8 @@ impl From<Failure> for Failed {
 }
 
 fn look(args: &Args, model: &Arc<FeatureModel>, progress: &Progress<'_>) -> Result<Audit, Failed> {
-    let real = |features: usize| match &args.data {
-        Some(data) => real_pairs(data, model, features, PAIRS, args.seed, progress),
-        None => Ok(Vec::new()),
-    };
-    let options = |features: usize| {
-        let (runs, confidence, seed) = (args.runs, args.confidence, args.seed);
-        real(features).map(|real| Options { runs, confidence, seed, real })
-    };
+    let (runs, confidence, seed) = (args.runs, args.confidence, args.seed);
+    let options = |real| Options { runs, confidence, seed, real };
     let request = args.parameters.fill(Request::new(args.method));
     let plan = request.plan(Arc::clone(model)).map_err(|error| match error {
         facedp_engine::Error::NoPlan { method } => Failure::usage(anyhow!(
@@ -85,12 +81,20 @@ fn look(args: &Args, model: &Arc<FeatureModel>, progress: &Progress<'_>) -> Resu
     });
     match plan? {
         AnyPlan::Noise(plan) => {
-            let options = options(plan.method().features)?;
-            Ok(audit(&Subject::Paper(&plan), &options, progress)?)
+            let real = match &args.data {
+                Some(data) => {
+                    real_pairs(data, model, plan.method().features, PAIRS, seed, progress)?
+                }
+                None => Vec::new(),
+            };
+            Ok(audit(&Subject::Paper(&plan), &options(real), progress)?)
         }
         AnyPlan::Certified(plan) => {
-            let options = options(plan.method().features)?;
-            Ok(audit(&Subject::Certified(&plan), &options, progress)?)
+            let real = match &args.data {
+                Some(data) => real_faces(data, model, &plan, PAIRS, seed, progress)?,
+                None => Vec::new(),
+            };
+            Ok(audit(&Subject::Certified(&plan), &options(real), progress)?)
         }
     }
 }

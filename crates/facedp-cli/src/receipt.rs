@@ -156,8 +156,8 @@ fn explain_face(number: usize, face: &FaceRecord) -> Vec<String> {
             "    noise     K = {}, variance {:.1} drawn, {:.1} in theory",
             drawn.geometric_number, drawn.real_variance, drawn.theoretical_variance
         ),
-        Details::Certified(Certificate { noisy_features, residual, .. }) => format!(
-            "    features  {} of {} drawn, the others as public; released within {residual:.1} of that",
+        Details::Certified(Certificate { noisy_features, .. }) => format!(
+            "    features  {} of {} drawn, the others as the surroundings predict",
             noisy_features.iter().flatten().count(),
             noisy_features.len()
         ),

@@ -83,9 +83,7 @@ fn owner(setting: &str) -> &'static str {
 fn remedy(error: &Error) -> Option<String> {
     Some(
         match error {
-            Error::Format { .. } => {
-                "convert HEIC, AVIF, GIF or video frames to one of these first"
-            }
+            Error::Format { .. } => "convert HEIC, AVIF, GIF or video frames to one of these first",
             Error::Animated => "save one frame as a picture of its own",
             Error::FloatingPoint => "save it with 8 or 16 bits",
             Error::TooManyPixels { .. } => "reduce it first",
@@ -95,10 +93,6 @@ fn remedy(error: &Error) -> Option<String> {
                 "use the photo at a larger size, or a method of noise such as --method rdp-optimal"
             }
             Error::FaceNumber { .. } => "`facedp inspect` numbers them",
-            Error::Overlap { .. } => "choose one with --faces, and blur the other by other means",
-            Error::NoRoom { .. } => {
-                "ask for fewer with --features, use a larger photo, or choose other faces with --faces"
-            }
             Error::Setting { setting, .. } => {
                 let (option, owner) = (setting.replace('_', "-"), owner(setting));
                 return Some(format!("leave --{option} out, which is for {owner}"));

@@ -199,6 +199,9 @@ pub struct Plan {
 /// DIR holds one folder per person with that person's pictures: DIR/NAME/*.jpg. The most central face
 /// of each picture is found and aligned.
 ///
+/// With --faces, the command fits the model from which `certified` makes faces. It takes effect once it replaces
+/// assets/faces.safetensors and the program is built.
+///
 /// With --prior, the command fits statistics of embeddings instead, from one picture of each person:
 /// `steered` draws its targets from them. They take effect once they replace assets/prior.safetensors and
 /// the program is built.
@@ -216,6 +219,9 @@ pub struct Train {
     /// Fit statistics of embeddings instead of eigenfaces
     #[arg(long, conflicts_with_all = ["aligned", "features", "size"])]
     pub prior: bool,
+    /// Fit the colour faces of certified instead of eigenfaces
+    #[arg(long, conflicts_with_all = ["aligned", "prior", "size"])]
+    pub faces: bool,
     /// The pictures are face crops: take their centre square instead of looking for a face
     #[arg(long)]
     pub aligned: bool,

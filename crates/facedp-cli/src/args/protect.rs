@@ -21,8 +21,9 @@ use super::parsers::{
 /// The method `steered` changes a face, as little as possible, until the recognisers inside the program
 /// (dlib, SFace) no longer match it; other recognisers may still match. The paper's methods
 /// (`rdp-optimal` and so on) add noise instead, which does not stop modern recognisers. `certified`
-/// replaces facial features by noisy ones, with a proven guarantee for these numbers; the guarantee does
-/// not cover the rest of the picture, which can give the features away.
+/// throws everything inside a face's outline away and puts a face there that is made from what is public
+/// and from differentially private numbers, with a proven guarantee; the guarantee does not cover what is
+/// outside the outline.
 ///
 /// A photo in which no face is found is not written: the detector could have missed one. The last line
 /// says what may be claimed of the results.

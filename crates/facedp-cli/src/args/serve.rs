@@ -7,8 +7,8 @@ use clap::Args as ClapArgs;
 /// Open a page in your browser to change the faces in photos, see the difference and check it.
 ///
 /// The page is served by this program on this machine, and answers to this machine only. It needs no
-/// network. No photo, result or receipt is written to the disk unless you download it; certified writes
-/// down what it spends, as `facedp protect` does. Ctrl-C ends it.
+/// network. No photo, result or receipt is written to the disk unless you download it; releases are
+/// recorded in your ledger, as `facedp protect` does. Ctrl-C ends it.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:

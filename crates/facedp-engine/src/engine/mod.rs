@@ -10,6 +10,7 @@
 
 mod face;
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use facedp::Claim;
@@ -21,6 +22,7 @@ use crate::check::{Checked, check};
 use crate::control::{Control, NEVER};
 use crate::detect::{Chosen, DetectedFace, Doubt, MIN_SCORE, Selection};
 use crate::error::{Error, Result};
+use crate::key::Secret;
 use crate::ledger::{Entry, Ledger, Total};
 use crate::methods::{Face, Spent, Treatment, treatment};
 use crate::outcome::{Compared, Inspection, Protected, SkippedFace};
@@ -37,7 +39,7 @@ use face::Written;
 pub struct Engine {
     request: Request,
     resources: Resources,
-    treatment: Box<dyn Treatment>,
+    treatment: Arc<dyn Treatment>,
     ledger: Option<Ledger>,
 }
 
@@ -57,6 +59,14 @@ impl Engine {
         let treatment = treatment(&request, &resources)?;
         let ledger = resources.ledger.as_deref().map(Ledger::open).transpose()?;
         Ok(Self { request, resources, treatment, ledger })
+    }
+
+    /// The same engine with other randomness for `certified`, without a ledger. Nothing is planned anew.
+    pub fn with_certified_secret(&self, secret: Secret) -> Self {
+        let treatment = self.treatment.with_secret(&secret);
+        let resources = Resources { certified_secret: secret, ..self.resources.clone() };
+        let treatment = treatment.unwrap_or_else(|| self.treatment.clone());
+        Self { request: self.request.clone(), resources, treatment, ledger: None }
     }
 
     pub fn request(&self) -> &Request {
@@ -175,7 +185,7 @@ impl Engine {
     }
 
     /// The whole pipeline. The original is kept for comparisons only: the file may depend on nothing but what
-    /// the method returns (proofs/post-processing.md).
+    /// the method returns (proofs/face.md).
     fn run(
         &self,
         file: &[u8],
@@ -196,12 +206,10 @@ impl Engine {
             before.push(self.before(&photo, face, work)?);
         }
         let digest = self.ledger.as_ref().map(|_| photo.digest());
-        let source = photo.format();
         let treated = self.treatment.treat(photo, &faces, control, work)?;
         control.proceed()?;
-        let mut encoded = treated.photo.encode(&self.request.encoding())?;
+        let encoded = treated.photo.encode(&self.request.encoding())?;
         drop(treated.photo);
-        encoded.notes.extend(self.treatment.note(source, encoded.format).map(str::to_owned));
         let compares = !faces.is_empty() && (self.request.measure || self.checks());
         let written = compares.then(|| self.written(&encoded.file, work)).transpose()?;
         let (mut reports, mut records) = (Vec::new(), Vec::new());

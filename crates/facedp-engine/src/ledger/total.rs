@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use facedp::Claim;
 use serde::{Serialize, Serializer};
 
 use super::Entry;
@@ -37,8 +36,8 @@ impl NoBound {
                 format!("no bound: {} can show what the others hide", methods.join(", "))
             }
             NoBound::OtherParts => {
-                "no bound: with different faces, boxes or features, together they \
-                                    can show what each of them hides"
+                "no bound: with different outlines, together they can show what each \
+                                    of them hides"
                     .to_owned()
             }
         }
@@ -55,7 +54,7 @@ impl Total {
     /// The total of the releases of one photo.
     pub(super) fn of(entries: &[&Entry]) -> Self {
         let (private, others): (Vec<&Entry>, Vec<&Entry>) =
-            entries.iter().partition(|entry| entry.claim == Claim::EpsDpFeatures);
+            entries.iter().partition(|entry| entry.claim.is_private());
         let same_parts = private.windows(2).all(|pair| pair[0].split == pair[1].split);
         let no_bound = match (others.is_empty(), same_parts) {
             (true, true) => None,
@@ -99,6 +98,8 @@ pub fn totals(entries: &[Entry]) -> Vec<(String, Total)> {
 
 #[cfg(test)]
 mod tests {
+    use facedp::Claim;
+
     use super::*;
 
     fn entry(method: &str, claim: Claim, epsilon: Option<f64>) -> Entry {
@@ -107,7 +108,7 @@ mod tests {
 
     #[test]
     fn only_releases_with_a_guarantee_add_up() {
-        let certified = |epsilon| entry("certified", Claim::EpsDpFeatures, Some(epsilon));
+        let certified = |epsilon| entry("certified", Claim::EpsDpFace, Some(epsilon));
         let [first, second] = [certified(0.2), certified(0.5)];
         let total = Total::of(&[&first, &second]);
         assert_eq!((total.epsilon, total.no_bound), (Some(0.7), None));

@@ -19,7 +19,7 @@ use facedp_nets::Workspace;
 use crate::control::Control;
 use crate::detect::DetectedFace;
 use crate::error::{Error, Result};
-use crate::format::Format;
+use crate::key::Secret;
 use crate::patch::Patch;
 use crate::photo::{Photo, Region};
 use crate::quality::{Original, square};
@@ -29,7 +29,7 @@ use crate::request::{MethodName, Request};
 use crate::resources::Resources;
 use crate::steering::Steering;
 
-pub use certified::keyed_randomness;
+pub use certified::{embedded_faces, face_sample, keyed_randomness, neighbour};
 
 pub(crate) trait Treatment: Send + Sync {
     /// Everything that determines the result of a photo, on one line. It reveals no secret.
@@ -45,8 +45,8 @@ pub(crate) trait Treatment: Send + Sync {
         Trial::Plain
     }
 
-    /// A note on a result, if the formats of source and result require one.
-    fn note(&self, _source: Format, _result: Format) -> Option<&'static str> {
+    /// The same method with other randomness; none if it cannot be had cheaply.
+    fn with_secret(&self, _secret: &Secret) -> Option<Arc<dyn Treatment>> {
         None
     }
 
@@ -158,13 +158,13 @@ impl MethodName {
 }
 
 /// The method that a request asks for.
-pub(crate) fn treatment(request: &Request, resources: &Resources) -> Result<Box<dyn Treatment>> {
+pub(crate) fn treatment(request: &Request, resources: &Resources) -> Result<Arc<dyn Treatment>> {
     request.require_settings(request.method.info().settings)?;
     Ok(match request.method {
-        MethodName::None => Box::new(none::Untouched::new(request)?),
-        MethodName::Steered => Box::new(steered::Steered::new(request, resources)?),
-        MethodName::Certified => Box::new(certified::Certified::new(request, resources)?),
-        MethodName::Noise(preset) => Box::new(noise::Noise::new(preset, request, resources)?),
+        MethodName::None => Arc::new(none::Untouched::new(request)?),
+        MethodName::Steered => Arc::new(steered::Steered::new(request, resources)?),
+        MethodName::Certified => Arc::new(certified::Certified::new(request, resources)?),
+        MethodName::Noise(preset) => Arc::new(noise::Noise::new(preset, request, resources)?),
     })
 }
 
@@ -184,6 +184,7 @@ impl Request {
                 Ok(AnyPlan::Noise(Box::new(Plan::new(model, method)?)))
             }
             MethodName::Certified => {
+                let model = embedded_faces()?;
                 let method = certified::method(self, model.features())?;
                 Ok(AnyPlan::Certified(Box::new(CertifiedPlan::new(model, method)?)))
             }

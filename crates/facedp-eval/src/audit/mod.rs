@@ -7,6 +7,7 @@
 mod bound;
 mod certified;
 mod event;
+mod files;
 mod pair;
 mod paper;
 mod people;
@@ -24,8 +25,11 @@ use crate::progress::Progress;
 use crate::statistics::median;
 
 pub use certified::pair as certified_pair;
+pub use files::{
+    FileRelease, file_pair, file_release, observed as observed_file, photo as file_photo,
+};
 pub use pair::{Effort, Pair, PairResult, Release, Statistic};
-pub use people::real_pairs;
+pub use people::{real_faces, real_pairs};
 pub use structural::Structural;
 pub use theorem::Fit;
 
@@ -98,7 +102,7 @@ pub fn run(subject: &Subject<'_>, options: &Options, progress: &Progress<'_>) ->
         Subject::Paper(plan) if plan.method().ranking == Ranking::Amplitude => {
             let swapped = paper::Swapped::new(plan)?;
             let structural = swapped.structure().summary();
-            let pairs = audit_pairs(&[swapped.pair()], options, progress)?;
+            let pairs = audit_pairs(&[swapped.pair()], &[], options, progress)?;
             Ok(of_paper(plan, options, structural, pairs, None))
         }
         Subject::Paper(plan) => {
@@ -106,7 +110,7 @@ pub fn run(subject: &Subject<'_>, options: &Options, progress: &Progress<'_>) ->
             let structure = paper.structure();
             let apart = |[a, b]: &[Vec<f64>; 2]| a.iter().zip(b).map(|(a, b)| b - a).collect();
             let real: Vec<Vec<f64>> = options.real.iter().map(apart).collect();
-            let pairs = audit_pairs(&paper.pairs(&structure, &real), options, progress)?;
+            let pairs = audit_pairs(&paper.pairs(&structure, &real), &[], options, progress)?;
             let theorem = paper.theorem(DRAWS, options.seed);
             Ok(of_paper(plan, options, structure.summary(), pairs, theorem))
         }
@@ -120,7 +124,7 @@ pub fn run(subject: &Subject<'_>, options: &Options, progress: &Progress<'_>) ->
                 let more = certified::pairs(&all, &options.real).into_iter();
                 pairs.extend(more.map(|pair| Pair { name: pair.name + ", all features", ..pair }));
             }
-            let pairs = audit_pairs(&pairs, options, progress)?;
+            let pairs = audit_pairs(&pairs, &files::pairs(plan)?, options, progress)?;
             let method = plan.method();
             let (epsilon, features) = (method.epsilon.get(), method.features);
             Ok(found("certified", epsilon, features, options, None, pairs))
@@ -128,17 +132,22 @@ pub fn run(subject: &Subject<'_>, options: &Options, progress: &Progress<'_>) ->
     }
 }
 
-/// Audits pairs. They share the allowed error probability (Bonferroni).
+/// Audits pairs, and pairs of whole files with fewer runs. They share the allowed error probability
+/// (Bonferroni).
 fn audit_pairs(
     pairs: &[Pair<'_>],
+    files: &[Pair<'_>],
     options: &Options,
     progress: &Progress<'_>,
 ) -> Result<Vec<PairResult>> {
-    let alpha = (1.0 - options.confidence) / pairs.len().max(1) as f64;
+    let count = pairs.len() + files.len();
+    let alpha = (1.0 - options.confidence) / count.max(1) as f64;
     let effort = Effort { runs: options.runs, alpha, seed: options.seed };
-    progress.begin("auditing", pairs.len());
+    let fewer = Effort { runs: options.runs.min(files::MAX_RUNS), ..effort };
+    progress.begin("auditing", count);
     let mut results = Vec::new();
-    for pair in pairs {
+    let all = pairs.iter().map(|pair| (pair, effort));
+    for (pair, effort) in all.chain(files.iter().map(|pair| (pair, fewer))) {
         results.push(pair.audit(effort, progress)?);
         progress.step();
     }

@@ -38,7 +38,7 @@ pub fn knorm<R: CryptoRng + ?Sized>(m: usize, s: u64, t: u64, noise: &mut R) -> 
 
 /// Draws `g >= 0` with `Pr[g]` proportional to `e^(-g s/t)`: the first half of Algorithm 2 of Canonne,
 /// Kamath and Steinke (2020).
-fn geometric<R: CryptoRng + ?Sized>(s: u64, t: u64, noise: &mut R) -> u128 {
+pub(super) fn geometric<R: CryptoRng + ?Sized>(s: u64, t: u64, noise: &mut R) -> u128 {
     let low = loop {
         let low = below(t, noise);
         if accept_exp(low, t, noise) {

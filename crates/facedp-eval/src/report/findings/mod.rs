@@ -202,6 +202,7 @@ mod tests {
             };
             row.ssim.value = if proposed { 0.999 } else { 0.9 };
             row.psnr_mean_mse = Some(if proposed { 60.0 } else { 42.0 });
+            row.psnr_expected = row.psnr_mean_mse;
         }
         for row in &mut agreeing.recognition {
             let proposed = matches!(row.method, Preset::RdpNaLiteral | Preset::RdpLmgdLiteral);
