@@ -100,7 +100,7 @@ fn certified_is_not_refuted() {
         [(Mechanism::Knorm, 0.2), (Mechanism::Laplace, 8.0), (Mechanism::Staircase, 8.0)]
     {
         let plan = certified(epsilon, 16, mechanism, false);
-        let audit = audit(&Subject::Certified(&plan), 4_000, 0.999);
+        let audit = audit(&Subject::Certified(&plan), 800, 0.999);
         assert!(!audit.refuted, "{}", audit.verdict());
         let words = ["too few runs to tell", "not a proof"];
         assert!(words.iter().any(|words| audit.verdict().contains(words)));

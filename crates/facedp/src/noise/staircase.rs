@@ -54,11 +54,15 @@ pub fn staircase_variance(epsilon: f64, share: f64) -> f64 {
     cubes / (3.0 * (share + b / c))
 }
 
+/// The smallest first step, as a share of the sensitivity. A draw takes up to as many tries as its inverse;
+/// smaller steps would gain nothing that shows.
+const LEAST_STEP: f64 = 1.0 / 256.0;
+
 /// The first step that gives the least variance, as a share of the sensitivity, and that variance.
 pub fn best_staircase(epsilon: f64) -> (f64, f64) {
     // The variance has one minimum: golden section.
     let ratio = 0.5 * (5f64.sqrt() - 1.0);
-    let (mut low, mut high) = (1e-6, 1.0);
+    let (mut low, mut high) = (LEAST_STEP, 1.0);
     for _ in 0..60 {
         let (left, right) = (high - ratio * (high - low), low + ratio * (high - low));
         match staircase_variance(epsilon, left) < staircase_variance(epsilon, right) {

@@ -25,7 +25,7 @@ impl Owners<'_> {
     /// The face whose outline has a pixel inside; where outlines overlap, the one whose centre is nearer. So
     /// every pixel belongs to one face at most (proofs/face.md).
     fn of(&self, x: usize, y: usize) -> Option<usize> {
-        let radii = self.0.iter().enumerate().map(|(n, frame)| (n, frame.polar(x, y).radius));
+        let radii = self.0.iter().enumerate().map(|(n, frame)| (n, frame.radius(x, y)));
         let inside = radii.filter(|(_, radius)| *radius < 1.0);
         inside.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(n, _)| n)
     }
@@ -83,7 +83,7 @@ pub(super) fn erase(
         let region = frame.region(&photo);
         for y in region.y..region.y + region.height {
             for x in region.x..region.x + region.width {
-                if frame.polar(x, y).radius < 1.0 {
+                if frame.radius(x, y) < 1.0 {
                     photo.erase(x, y);
                 }
             }

@@ -103,6 +103,13 @@ impl Frame {
         [(d * x - c * y) / determinant, (a * y - b * x) / determinant]
     }
 
+    /// The distance of a pixel from the centre of the outline's disc.
+    pub(super) fn radius(&self, x: usize, y: usize) -> f32 {
+        let [u, v] = self.to_frame([x as f32, y as f32]);
+        let (x, y) = ((u - CENTRE[0]) / RADII[0], (v - CENTRE[1]) / RADII[1]);
+        (x * x + y * y).sqrt()
+    }
+
     /// The point of the outline's disc at a pixel.
     pub(super) fn polar(&self, x: usize, y: usize) -> Polar {
         disc(self.to_frame([x as f32, y as f32]))
@@ -113,7 +120,7 @@ impl Frame {
         let centre = self.to_photo(CENTRE);
         let reach = [0, 1].map(|i| (RADII[0] * self.across[i]).hypot(RADII[1] * self.down[i]));
         let size = [photo.width(), photo.height()];
-        let low = [0, 1].map(|i| (centre[i] - reach[i]).floor().max(0.0) as usize);
+        let low = [0, 1].map(|i| (centre[i] - reach[i] - 1.0).floor().max(0.0) as usize);
         let high = [0, 1].map(|i| ((centre[i] + reach[i]).ceil().max(-1.0) + 1.0) as usize);
         let [left, top] = [0, 1].map(|i| low[i].min(size[i]));
         let [right, bottom] = [0, 1].map(|i| high[i].clamp(low[i].min(size[i]), size[i]));

@@ -19,7 +19,7 @@ pub fn neighbour(
     let region = frame.region(&photo);
     for y in region.y..region.y + region.height {
         for x in region.x..region.x + region.width {
-            if frame.polar(x, y).radius < 1.0 {
+            if frame.radius(x, y) < 1.0 {
                 let at = source.to_photo(frame.to_frame([x as f32, y as f32]));
                 let last = [other.width() - 1, other.height() - 1];
                 let [i, j] = [0, 1].map(|n| (at[n].round().max(0.0) as usize).min(last[n]));
