@@ -111,7 +111,7 @@ def quality(program, work, photos, deface_program):
                 continue
             seen += 1
             scores.append(faces[0].get("ssimulacra2"))
-            matches += any(v["plain"]["matches"] for v in faces[0]["recognisers"])
+            matches += any(v["match"] for v in faces[0]["recognisers"])
         results[name] = {"score": statistics.median(s for s in scores if s is not None), "matches": matches, "photos": seen}
     kept.write_text(json.dumps(results))
     return results

@@ -100,7 +100,7 @@ fn certified_is_not_refuted() {
         [(Mechanism::Knorm, 0.2), (Mechanism::Laplace, 8.0), (Mechanism::Staircase, 8.0)]
     {
         let plan = certified(epsilon, 16, mechanism, false);
-        let audit = audit(&Subject::Certified(&plan), 800, 0.999);
+        let audit = audit(&Subject::Certified(&plan), 200, 0.999);
         assert!(!audit.refuted, "{}", audit.verdict());
         let words = ["too few runs to tell", "not a proof"];
         assert!(words.iter().any(|words| audit.verdict().contains(words)));
@@ -231,7 +231,7 @@ fn files_are_not_refuted() {
         let plan = certified(epsilon, 64, Mechanism::Best, true);
         let contents = [content(0), content(255)].map(|c| file_photo(&c));
         let pair = file_pair(&plan, "black and white", contents, format).unwrap();
-        let result = check(&pair, 1_000);
+        let result = check(&pair, 600);
         assert!(!result.refuted, "{result:?}");
         assert!(epsilon < 1.0 || result.epsilon_lower_bound > 0.25 * epsilon, "{result:?}");
     }
@@ -295,7 +295,7 @@ fn bugs_in_files_are_found() {
             }),
             statistics: Vec::new(),
         };
-        let result = check(&pair, 1_000);
+        let result = check(&pair, 400);
         assert!(result.refuted, "{name}: {result:?}");
     }
 }

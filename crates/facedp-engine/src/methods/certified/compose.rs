@@ -1,5 +1,7 @@
 //! Putting faces into a photo from which faces were erased. Nothing here can see what was erased.
 
+use std::sync::OnceLock;
+
 use facedp::certified::{CertifiedPlan, Estimate};
 
 use super::edge::Edge;
@@ -63,19 +65,7 @@ impl Painting {
         for ([x, y], colour) in cells().zip(face.as_chunks::<3>().0) {
             grid[y * SIDE + x] = *colour;
         }
-        let mut whole = grid.clone();
-        for (n, cell) in whole.iter_mut().enumerate() {
-            if cell[0].is_nan() {
-                let mut place = disc([n % SIDE, n / SIDE].map(|v| (v as f32 + 0.5) / SIDE as f32));
-                // The nearest cell towards the centre that is inside.
-                while cell[0].is_nan() && place.radius > 0.0 {
-                    place.radius = (place.radius - 0.01).min(1.0);
-                    let [x, y] =
-                        from_disc(place).map(|v| ((v * SIDE as f32) as usize).min(SIDE - 1));
-                    *cell = grid[y * SIDE + x];
-                }
-            }
-        }
+        let whole: Vec<Cell> = nearest_inside().iter().map(|cell| grid[*cell]).collect();
         Self(sharpened(&whole))
     }
 
@@ -99,6 +89,27 @@ impl Painting {
         }
         sum
     }
+}
+
+/// For each cell of a frame, the nearest cell towards the centre that is inside the outline.
+fn nearest_inside() -> &'static [usize] {
+    static CELLS: OnceLock<Vec<usize>> = OnceLock::new();
+    CELLS.get_or_init(|| {
+        let mut inside = vec![false; SIDE * SIDE];
+        cells().for_each(|[x, y]| inside[y * SIDE + x] = true);
+        let nearest = |cell: usize| {
+            let mut place =
+                disc([cell % SIDE, cell / SIDE].map(|v| (v as f32 + 0.5) / SIDE as f32));
+            let mut found = cell;
+            while !inside[found] && place.radius > 0.0 {
+                place.radius = (place.radius - 0.01).min(1.0);
+                let [x, y] = from_disc(place).map(|v| ((v * SIDE as f32) as usize).min(SIDE - 1));
+                found = y * SIDE + x;
+            }
+            found
+        };
+        (0..SIDE * SIDE).map(nearest).collect()
+    })
 }
 
 fn catmull_rom(t: f32) -> [f32; 4] {

@@ -1,5 +1,7 @@
 //! Erasing faces: what was inside their outlines becomes features, and the photo is left blank there.
 
+use std::sync::OnceLock;
+
 use facedp::certified::{Cells, CertifiedPlan};
 use facedp::faces::FaceModel;
 
@@ -111,8 +113,11 @@ pub fn sample(mut photo: Photo, frame: Frame) -> (Vec<f32>, Vec<f32>) {
 
 /// The cells of a frame inside the outline, row by row.
 pub(super) fn cells() -> impl Iterator<Item = [usize; 2]> {
-    let all = (0..SIDE).flat_map(|y| (0..SIDE).map(move |x| [x, y]));
-    all.filter(|cell| disc(cell.map(|v| (v as f32 + 0.5) / SIDE as f32)).radius < 1.0)
+    static CELLS: OnceLock<Vec<[usize; 2]>> = OnceLock::new();
+    let inside =
+        |cell: &[usize; 2]| disc(cell.map(|v| (v as f32 + 0.5) / SIDE as f32)).radius < 1.0;
+    let all = || (0..SIDE).flat_map(|y| (0..SIDE).map(move |x| [x, y]));
+    CELLS.get_or_init(|| all().filter(inside).collect()).iter().copied()
 }
 
 /// Red, green and blue of all cells inside the outline; NaN where the photo has no pixel that belongs to
