@@ -6,7 +6,9 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use facedp::FeatureModel;
 use facedp_engine::{AnyPlan, Request};
-use facedp_eval::audit::{Audit, Options, PairResult, Subject, real_pairs, run as audit};
+use facedp_eval::audit::{
+    Audit, Options, PairResult, Subject, real_faces, real_pairs, run as audit,
+};
 use facedp_eval::progress::Progress;
 
 use crate::args::{Audit as Args, Output};
@@ -67,14 +69,8 @@ impl From<Failure> for Failed {
 }
 
 fn look(args: &Args, model: &Arc<FeatureModel>, progress: &Progress<'_>) -> Result<Audit, Failed> {
-    let real = |features: usize| match &args.data {
-        Some(data) => real_pairs(data, model, features, PAIRS, args.seed, progress),
-        None => Ok(Vec::new()),
-    };
-    let options = |features: usize| {
-        let (runs, confidence, seed) = (args.runs, args.confidence, args.seed);
-        real(features).map(|real| Options { runs, confidence, seed, real })
-    };
+    let (runs, confidence, seed) = (args.runs, args.confidence, args.seed);
+    let options = |real| Options { runs, confidence, seed, real };
     let request = args.parameters.fill(Request::new(args.method));
     let plan = request.plan(Arc::clone(model)).map_err(|error| match error {
         facedp_engine::Error::NoPlan { method } => Failure::usage(anyhow!(
@@ -85,12 +81,20 @@ fn look(args: &Args, model: &Arc<FeatureModel>, progress: &Progress<'_>) -> Resu
     });
     match plan? {
         AnyPlan::Noise(plan) => {
-            let options = options(plan.method().features)?;
-            Ok(audit(&Subject::Paper(&plan), &options, progress)?)
+            let real = match &args.data {
+                Some(data) => {
+                    real_pairs(data, model, plan.method().features, PAIRS, seed, progress)?
+                }
+                None => Vec::new(),
+            };
+            Ok(audit(&Subject::Paper(&plan), &options(real), progress)?)
         }
         AnyPlan::Certified(plan) => {
-            let options = options(plan.method().features)?;
-            Ok(audit(&Subject::Certified(&plan), &options, progress)?)
+            let real = match &args.data {
+                Some(data) => real_faces(data, model, &plan, PAIRS, seed, progress)?,
+                None => Vec::new(),
+            };
+            Ok(audit(&Subject::Certified(&plan), &options(real), progress)?)
         }
     }
 }
@@ -100,18 +104,14 @@ fn describe(audit: &Audit) -> String {
     let mut lines = vec![
         format!("method                {method}, {features} features, epsilon {epsilon}"),
         format!("runs                  {runs} per neighbour and pair, confidence {confidence}"),
-        format!("delta_floor           {:.4}", structural.delta_floor),
         format!(
-            "epsilon_structural    {}",
-            structural.epsilon_structural.map_or("infinite".to_owned(), |e| format!("{e:.9}"))
-        ),
-        format!(
-            "epsilon_lower_bound   {:.4} ({:.4} attainable)",
-            audit.epsilon_lower_bound, audit.attainable
+            "epsilon_lower_bound   {:.4} (a Laplace mechanism: {:.4} expected)",
+            audit.epsilon_lower_bound, audit.expected_bound
         ),
     ];
+    lines.extend(structural.map(|s| format!("delta_floor           {:.4}", s.delta_floor)));
     lines.push(
-        "pair                                         claimed   at least attainable  hits"
+        "pair                                         claimed   at least   expected  hits"
             .to_owned(),
     );
     for pair in &audit.pairs {
@@ -119,7 +119,7 @@ fn describe(audit: &Audit) -> String {
             name,
             claimed,
             epsilon_lower_bound,
-            attainable,
+            expected_bound,
             hits,
             counted,
             statistic,
@@ -128,7 +128,7 @@ fn describe(audit: &Audit) -> String {
         let mark = if pair.refuted { "  refuted" } else { "" };
         let needed = pair.runs_needed.map_or(String::new(), |n| format!(", {n} runs are enough"));
         lines.push(format!(
-            "{name:<44} {claimed:>7.4} {epsilon_lower_bound:>10.4} {attainable:>10.4}  {} and {} of \
+            "{name:<44} {claimed:>7.4} {epsilon_lower_bound:>10.4} {expected_bound:>10.4}  {} and {} of \
              {counted} by {statistic}{mark}{needed}",
             hits[0], hits[1]
         ));

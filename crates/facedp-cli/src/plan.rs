@@ -91,8 +91,10 @@ struct Certified {
     parameters: CertifiedMethod,
     budget_spent: f64,
     blocks: Vec<Shared>,
-    /// Features without budget: they are released as public constants.
-    unreleased: usize,
+    /// Features that get noise and are released.
+    released: usize,
+    /// Features without budget: whatever the face, they are as its surroundings predict.
+    public_constants: usize,
     psnr_of_expected_mse: Option<f64>,
     /// PSNR if all features were public constants.
     psnr_without_features: Option<f64>,
@@ -106,37 +108,44 @@ struct Certified {
 struct Shared {
     features: usize,
     epsilon: f64,
+    noise: &'static str,
 }
 
 fn certified(plan: &CertifiedPlan, seconds: f64, output: &Output) -> Result<ExitCode, Failure> {
     let (model, method) = (plan.model(), *plan.method());
-    let shared =
-        |block: &Block| Shared { features: block.features().len(), epsilon: block.epsilon() };
-    let mse = |energy: f64| psnr(energy / model.pixels() as f64, 255.0);
+    let shared = |block: &Block| Shared {
+        features: block.features().len(),
+        epsilon: block.epsilon(),
+        noise: if block.first_step().is_some() { "staircase" } else { "K-norm" },
+    };
+    let mse = |energy: f64| psnr(energy / model.values() as f64, 255.0);
     let row = Certified {
         method: "certified",
         parameters: method,
         budget_spent: plan.spent(),
         blocks: plan.blocks().iter().map(shared).collect(),
-        unreleased: plan.noise().iter().filter(|noise| noise.is_infinite()).count(),
+        released: plan.noise().iter().filter(|noise| noise.is_finite()).count(),
+        public_constants: plan.noise().iter().filter(|noise| noise.is_infinite()).count(),
         psnr_of_expected_mse: mse(plan.errors().iter().sum()),
         psnr_without_features: mse(plan.spreads().iter().sum()),
         seconds,
-        claim: Claim::EpsDpFeatures,
+        claim: Claim::EpsDpFace,
         model_sha256: model.hash().to_owned(),
     };
     if output.json {
         say(serde_json::to_string_pretty(&row).context("JSON")?)?;
     } else if !output.quiet {
         let decibels = |value: Option<f64>| words::decibels(value, "infinite");
-        let blocks = row.blocks.iter().map(|b| format!("{} at {:.4}", b.features, b.epsilon));
+        let blocks =
+            row.blocks.iter().map(|b| format!("{} at {:.4} ({})", b.features, b.epsilon, b.noise));
         let lines = [
             ("method", format!("certified, {} noise", method.mechanism.in_words())),
             ("features", method.features.to_string()),
-            ("epsilon", format!("{} (differential privacy of the features)", method.epsilon.get())),
+            ("released", format!("{} with noise", row.released)),
+            ("public_constants", format!("{} as surroundings predict", row.public_constants)),
+            ("epsilon", format!("{} (differential privacy of the face)", method.epsilon.get())),
             ("budget_spent", format!("{:.10}", row.budget_spent)),
             ("blocks", blocks.collect::<Vec<_>>().join(", ")),
-            ("unreleased", format!("{} features, released as public constants", row.unreleased)),
             ("psnr_of_expected_mse", decibels(row.psnr_of_expected_mse)),
             ("psnr_without_features", decibels(row.psnr_without_features)),
             ("seconds", format!("{:.3}", row.seconds)),

@@ -1,13 +1,12 @@
 //! `facedp receipt`: receipts, explained.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
 use facedp::certified::CertifiedMethod;
 use facedp::noise::Randomness;
-use facedp_engine::ledger::{Ledger, Total, photo_name, totals};
+use facedp_engine::ledger::{Ledger, photo_name, totals};
 use facedp_engine::{
     Certificate, Details, Distance, FaceRecord, Goal, Limits, Photo, Receipt, SteeringOutcome,
     Terms, Verdict, files,
@@ -52,38 +51,24 @@ fn total(photos: &[PathBuf], ledger: Option<&Path>, output: &Output) -> Result<E
         names.push((photo.display().to_string(), photo_name(&digest)));
     }
     if photos.is_empty() {
-        let mut seen = HashSet::new();
-        let hashes = totals.iter().map(|(photo, ..)| photo).filter(|photo| seen.insert(*photo));
-        names.extend(hashes.map(|hash| (hash.clone(), hash.clone())));
+        names.extend(totals.iter().map(|(hash, _)| (hash.clone(), hash.clone())));
     }
     let mut lines = Vec::new();
     for (name, hash) in names {
-        let known: Vec<_> = totals.iter().filter(|(photo, ..)| *photo == hash).collect();
-        for (_, claim, Total { releases, epsilon }) in &known {
-            lines.push(match output.json {
-                true => json!({
-                    "photo": name, "claim": claim, "releases": releases, "epsilon": epsilon,
-                })
-                .to_string(),
-                false => {
-                    let claim = claim.in_words().split(':').next().unwrap_or_default();
-                    let releases = words::count(*releases, "release");
-                    let cost = match epsilon {
-                        Some(epsilon) => format!("epsilon {epsilon} for each face ({claim})"),
-                        None => {
-                            "with different faces, boxes or features: no epsilon holds".to_owned()
-                        }
-                    };
-                    format!("{name}  {releases}, {cost}")
-                }
-            });
-        }
-        if known.is_empty() {
-            lines.push(match output.json {
-                true => json!({ "photo": name, "releases": 0, "epsilon": 0.0 }).to_string(),
-                false => format!("{name}  no release in this ledger"),
-            });
-        }
+        let known = totals.iter().find(|(photo, _)| *photo == hash).map(|(_, total)| total);
+        lines.push(match (known, output.json) {
+            (Some(total), true) => {
+                let mut line = serde_json::to_value(total).context("JSON")?;
+                line["photo"] = name.into();
+                line.to_string()
+            }
+            (None, true) => json!({ "photo": name, "releases": 0, "epsilon": 0.0 }).to_string(),
+            (Some(total), false) => {
+                let releases = words::count(total.releases, "release");
+                format!("{name}  {releases}, {}", words::cost(total))
+            }
+            (None, false) => format!("{name}  no release in this ledger"),
+        });
     }
     if lines.is_empty() && !output.json {
         lines.push(format!("no release in {}", path.display()));
@@ -174,8 +159,8 @@ fn explain_face(number: usize, face: &FaceRecord) -> Vec<String> {
             "    noise     K = {}, variance {:.1} drawn, {:.1} in theory",
             drawn.geometric_number, drawn.real_variance, drawn.theoretical_variance
         ),
-        Details::Certified(Certificate { noisy_features, residual, .. }) => format!(
-            "    features  {} of {} drawn, the others as public; released within {residual:.1} of that",
+        Details::Certified(Certificate { noisy_features, .. }) => format!(
+            "    features  {} of {} drawn, the others as the surroundings predict",
             noisy_features.iter().flatten().count(),
             noisy_features.len()
         ),

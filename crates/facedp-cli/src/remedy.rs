@@ -95,10 +95,6 @@ fn remedy(error: &Error) -> Option<String> {
                 "use the photo at a larger size, or a method of noise such as --method rdp-optimal"
             }
             Error::FaceNumber { .. } => "`facedp inspect` numbers them",
-            Error::Overlap { .. } => "choose one with --faces, and blur the other by other means",
-            Error::NoRoom { .. } => {
-                "ask for fewer with --features, use a larger photo, or choose other faces with --faces"
-            }
             Error::Setting { setting, .. } => {
                 let (option, owner) = (setting.replace('_', "-"), owner(setting));
                 return Some(format!("leave --{option} out, which is for {owner}"));

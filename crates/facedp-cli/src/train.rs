@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
+use facedp::faces::{FaceModel, FaceSamples};
 use facedp::{FeatureModel, Plane, TrainingSet};
 use facedp_engine::files::{self, Existing, Readers};
-use facedp_engine::{FaceDetector, Patch, Prior, Recognisers, Workspace};
+use facedp_engine::{FaceDetector, Patch, Prior, Recognisers, Workspace, face_sample};
 use facedp_eval::dataset::{self, Person};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -16,6 +17,8 @@ use crate::args::{Output, Train};
 use crate::failure::{Failure, complain, say};
 use crate::{photo, progress};
 
+/// Pictures of each person that a model of colour faces is fitted to.
+const FACES_EACH: usize = 2;
 /// Pictures between two steps of taking chips in: as many chips wait in memory, not pictures.
 const BATCH: usize = 256;
 
@@ -43,6 +46,9 @@ pub fn run(args: &Train, output: &Output) -> Result<ExitCode, Failure> {
     let people = dataset::people(&args.dir, args.identities.half())?;
     if args.prior {
         return prior(args, &people, output);
+    }
+    if args.faces {
+        return faces(args, &people, output);
     }
     let pictures: Vec<(&str, &PathBuf)> = people
         .iter()
@@ -148,6 +154,61 @@ fn prior(args: &Train, people: &[Person], output: &Output) -> Result<ExitCode, F
     } else if !output.quiet {
         let (path, people) = (args.output.display(), seen.len());
         say(format_args!("{path}: statistics of embeddings of {people} people"))?;
+    }
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Colour faces and their surroundings, from the first pictures of each person.
+fn faces(args: &Train, people: &[Person], output: &Output) -> Result<ExitCode, Failure> {
+    files::require_writable(&args.output)?;
+    let detector = FaceDetector::new()?;
+    let first =
+        |person: &'_ Person| person.pictures.iter().take(FACES_EACH).cloned().collect::<Vec<_>>();
+    let pictures: Vec<PathBuf> = people.iter().flat_map(first).collect();
+    let bar = progress::bar(pictures.len(), "reading", output);
+    let look = |work: &mut Workspace, path: &PathBuf| {
+        let mut sample = || -> anyhow::Result<(Vec<f32>, Vec<f32>)> {
+            let photo = photo::read(path)?;
+            let face = detector.central_face(&photo, work)?.context("no face found")?;
+            Ok(face_sample(photo, &face.landmarks)?)
+        };
+        let sample = sample().with_context(|| format!("{}", path.display()));
+        bar.inc(1);
+        sample
+    };
+    let looked: Vec<anyhow::Result<_>> =
+        pictures.par_iter().map_init(Workspace::default, look).collect();
+    bar.finish_and_clear();
+    let (mut samples, mut failed) = (FaceSamples::default(), 0);
+    for sample in looked {
+        match sample {
+            Ok((face, context)) => samples.push(face, context),
+            Err(error) => {
+                failed += 1;
+                complain(format_args!("skipped: {error:#}"));
+            }
+        }
+    }
+    let file = FaceModel::fit(&samples, args.features as usize, people.len(), &args.source)
+        .with_context(|| format!("{}", args.dir.display()))?;
+    let model = FaceModel::from_bytes(&file).context("the model just fitted")?;
+    files::write_whole(&args.output, &file, Readers::Default, Existing::Replace)?;
+    if output.json {
+        let (pictures, features) = (samples.len(), model.features());
+        say(
+            json!({ "faces": args.output, "bytes": file.len(), "pictures": pictures, "features": features,
+                    "sha256": model.hash(), "failed": failed }),
+        )?;
+    } else if !output.quiet {
+        say(format_args!(
+            "{}: {} features of faces in colour, from {} pictures of {} people ({} bytes, sha256 {})",
+            args.output.display(),
+            model.features(),
+            samples.len(),
+            people.len(),
+            file.len(),
+            model.hash(),
+        ))?;
     }
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,5 +1,6 @@
 //! Words that several commands share.
 
+use facedp_engine::ledger::{NoBound, Total};
 use facedp_engine::{DetectedFace, Distance};
 
 /// A number of decibels, or what it means that there is none.
@@ -26,6 +27,20 @@ pub fn recogniser(name: &str) -> &str {
         "sface" => "SFace",
         name => name,
     }
+}
+
+/// What all releases of a photo cost together.
+pub fn cost(total: &Total) -> String {
+    match (total.epsilon, &total.no_bound) {
+        (Some(epsilon), _) => format!("epsilon {} in all for each face", budget(epsilon)),
+        (None, why) => why.as_ref().map_or("no bound".to_owned(), NoBound::in_words),
+    }
+}
+
+/// A budget without the last digits of a sum of doubles.
+fn budget(epsilon: f64) -> f64 {
+    let rounded = format!("{epsilon:.12e}").parse();
+    rounded.unwrap_or(epsilon)
 }
 
 /// Where a face is, as `--box` takes it.

@@ -38,7 +38,17 @@ fn plan_prints_every_promised_field() {
     let all = &facedp_json(folder.path(), &["plan", "--all", "--features", "16"])[0];
     let names: Vec<&str> =
         all.as_array().unwrap().iter().map(|row| row["method"].as_str().unwrap()).collect();
-    assert_eq!(names, ["pixel-dp", "dct-dp", "rdp", "rdp-na", "rdp-lmgd", "rdp-optimal"]);
+    let expected = [
+        "pixel-dp",
+        "dct-dp",
+        "rdp",
+        "rdp-na",
+        "rdp-lmgd",
+        "rdp-optimal",
+        "rdp-na-literal",
+        "rdp-lmgd-literal",
+    ];
+    assert_eq!(names, expected);
     for row in all.as_array().unwrap() {
         assert!((row["budget_spent"].as_f64().unwrap() - 0.2).abs() < 1e-9, "{row}");
     }

@@ -40,14 +40,6 @@ pub enum Error {
     FaceNumber { number: usize, found: usize },
     #[error("box {given} does not lie in the picture, which is {width}x{height}")]
     Box { given: String, width: usize, height: usize },
-    /// Faces are counted from 1.
-    #[error("faces {first} and {second} overlap, and certified cannot tell their features apart")]
-    Overlap { first: usize, second: usize },
-    /// Faces are counted from 1.
-    #[error(
-        "face {face} is too small, or too far beyond the photo's edge, to hold {features} features"
-    )]
-    NoRoom { face: usize, features: usize },
 
     // The request.
     #[error("{problem}")]
@@ -126,6 +118,8 @@ pub enum Error {
     // What is stored.
     #[error("the statistics of embeddings cannot be used: {problem}")]
     Prior { problem: String },
+    #[error("the face model cannot be used: {problem}")]
+    FaceModel { problem: String },
     #[error("key {}: {problem}", path.display())]
     Key { path: PathBuf, problem: String },
     #[error("ledger {}: {problem}", path.display())]

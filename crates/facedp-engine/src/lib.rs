@@ -52,7 +52,7 @@ pub use facedp_nets::{Embed, Picture, Recogniser, Workspace};
 pub use format::Format;
 pub use gate::Gate;
 pub use key::{Key, Secret};
-pub use methods::{AnyPlan, LedgerUse, keyed_randomness};
+pub use methods::{AnyPlan, embedded_faces, face_sample, keyed_randomness, neighbour};
 pub use outcome::{FaceReport, Inspection, Protected, SkippedFace};
 pub use patch::Patch;
 pub use photo::{Limits, Photo, Region};

@@ -12,7 +12,7 @@ use crate::photo::{Photo, Region};
 pub(crate) const CHIP_LANDMARKS: Landmarks =
     [[45.9, 53.0], [83.1, 52.7], [64.6, 74.1], [49.4, 90.6], [81.0, 90.3]];
 /// Side of the chip that [`CHIP_LANDMARKS`] refers to, in pixels.
-const CHIP_SIDE: f32 = 128.0;
+pub(crate) const CHIP_SIDE: f32 = 128.0;
 
 /// The position of a chip in a photo.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,19 +34,6 @@ impl Patch {
         Ok(Self::Face(recogniser.placement(landmarks)?.resized(scale)))
     }
 
-    /// The position as text. Keys' contexts and ledgers hold hashes of it: it must not change.
-    pub(crate) fn fingerprint(&self) -> String {
-        match self {
-            Patch::Square(Region { x, y, width, height }) => {
-                format!("Square(Region {{ x: {x}, y: {y}, width: {width}, height: {height} }})")
-            }
-            Patch::Face(placement) => {
-                let [a, b, u, v] = placement.parameters();
-                format!("Face(Similarity {{ a: {a:?}, b: {b:?}, shift: [{u:?}, {v:?}] }})")
-            }
-        }
-    }
-
     /// The transform from photo to a chip of `side` pixels.
     pub fn placement(&self, side: usize) -> Similarity {
         match self {
@@ -64,16 +51,6 @@ impl Patch {
         match self {
             Patch::Square(region) => *region,
             Patch::Face(placement) => bounds(placement, CHIP_SIDE as usize, photo, 1),
-        }
-    }
-
-    /// The pixels of the photo that a chip of `side` pixels covers or is computed from.
-    pub(crate) fn source_region(&self, photo: &Photo, side: usize) -> Region {
-        match self {
-            Patch::Square(region) => *region,
-            Patch::Face(_) => {
-                self.region(photo).union(bounds(&self.placement(side), side, photo, 1))
-            }
         }
     }
 
@@ -166,19 +143,4 @@ fn interpolated(plane: &Plane, [x, y]: [f32; 2]) -> f64 {
     };
     (1.0 - bottom) * ((1.0 - right) * value(0.0, 0.0) + right * value(1.0, 0.0))
         + bottom * ((1.0 - right) * value(0.0, 1.0) + right * value(1.0, 1.0))
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patches_keep_their_fingerprints() {
-        let square = Patch::Square(Region { x: 1, y: 2, width: 30, height: 40 });
-        assert_eq!(square.fingerprint(), "Square(Region { x: 1, y: 2, width: 30, height: 40 })");
-        let face = Patch::Face(Similarity::upright(1.5, [-2.0, 0.25]));
-        let text = "Face(Similarity { a: 1.5, b: 0.0, shift: [-2.0, 0.25] })";
-        assert_eq!(face.fingerprint(), text);
-    }
 }

@@ -105,11 +105,8 @@ pub enum Details {
 pub struct Certificate {
     /// None where a feature had no budget.
     pub noisy_features: Vec<Option<f64>>,
-    /// Features that replaced those of the face.
+    /// Features of the face that was put there.
     pub estimate: Estimate,
-    /// Largest distance between the features of the treated face and the estimate, in grey levels, before
-    /// encoding. Rounding and clamping of samples cause it.
-    pub residual: f64,
 }
 
 /// The outcome of steering a face.

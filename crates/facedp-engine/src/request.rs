@@ -123,7 +123,7 @@ pub enum MethodName {
     /// Faces change until recognisers no longer match them.
     #[default]
     Steered,
-    /// Features are replaced by noisy ones, with a guarantee.
+    /// Faces are replaced by others, made from public and private numbers, with a guarantee.
     Certified,
     /// The paper's noise.
     Noise(Preset),

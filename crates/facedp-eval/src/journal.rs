@@ -48,7 +48,7 @@ struct Line {
 
 const NAME: &str = "cells.jsonl";
 /// The layout of the file. Raise it whenever the layout changes.
-const SCHEMA: u64 = 1;
+const SCHEMA: u64 = 2;
 
 impl Journal {
     /// Fails if the folder holds a report and `earlier` is [`Earlier::Refuse`].
@@ -144,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    const WHOLE: &str = "{\"schema\":1,\"settings\":{\"seed\":7}}\n\
+    const WHOLE: &str = "{\"schema\":2,\"settings\":{\"seed\":7}}\n\
                          {\"key\":\"law rdp\",\"value\":{\"mean\":0.5}}\n";
 
     fn resume(text: &str) -> (tempfile::TempDir, Result<Journal>) {
@@ -175,11 +175,11 @@ mod tests {
     #[test]
     fn an_unknown_schema_is_an_error() {
         let old = "{\"key\":\"settings\",\"value\":{\"seed\":7}}\n";
-        for (text, found) in [(WHOLE.replace(":1,", ":2,"), "2"), (old.to_owned(), "none")] {
+        for (text, found) in [(WHOLE.replace(":2,", ":3,"), "3"), (old.to_owned(), "none")] {
             let (folder, journal) = resume(&text);
             let error = journal.err().unwrap();
-            assert!(matches!(error, Error::Schema { known: 1, .. }), "{error:?}");
-            let words = format!("cells.jsonl: schema {found}; this version reads schema 1");
+            assert!(matches!(error, Error::Schema { known: 2, .. }), "{error:?}");
+            let words = format!("cells.jsonl: schema {found}; this version reads schema 2");
             assert!(error.to_string().ends_with(&words), "{error}");
             // Nothing is overwritten.
             assert_eq!(fs::read_to_string(folder.path().join(NAME)).unwrap(), text);

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use facedp::certified::{CertifiedMethod, CertifiedPlan};
 use facedp::{Epsilon, FeatureModel, Method, Plan, Preset, Ranking};
 use facedp_engine::annotate::grey_png;
-use facedp_engine::{FaceDetector, MethodName, Request, Resources};
+use facedp_engine::{FaceDetector, MethodName, Request, Resources, embedded_faces};
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::audit::{self, Audit};
+use crate::dataset::{self, Half, Person};
 use crate::error::Result;
 use crate::journal::Journal;
 use crate::recognition::{Baseline, ScaledNoise};
@@ -117,7 +118,7 @@ pub fn run(task: &Task<'_>, options: &Options) -> Result<Results> {
     let (law, averaging) = evaluation.noise()?;
     let audits = evaluation.audits()?;
     let mut results = Results {
-        about: about(task, options, &subjects),
+        about: about(task, options, &people, &subjects)?,
         quality,
         law,
         matcher,
@@ -239,8 +240,10 @@ impl Evaluation<'_> {
             audits.push(self.journal.cell(&key, || audit::run(&subject, &how, task.progress))?);
         }
         let (features, epsilon) = self.options.strictest(&task.model);
+        let model = embedded_faces()?;
+        let features = features.min(model.features());
         let certified = CertifiedMethod::new(Epsilon::new(epsilon)?, features);
-        let certified = CertifiedPlan::new(Arc::clone(&task.model), certified)?;
+        let certified = CertifiedPlan::new(model, certified)?;
         let subject = audit::Subject::Certified(&certified);
         let key = format!("audit {}", certified.fingerprint());
         audits.push(self.journal.cell(&key, || audit::run(&subject, &how, task.progress))?);
@@ -301,10 +304,18 @@ impl Evaluation<'_> {
     }
 }
 
-fn about(task: &Task<'_>, options: &Options, subjects: &[Subject]) -> About {
+fn about(
+    task: &Task<'_>,
+    options: &Options,
+    eligible: &[Person],
+    subjects: &[Subject],
+) -> Result<About> {
     let mut people: Vec<usize> = subjects.iter().map(|s| s.person).collect();
     people.dedup();
-    About {
+    Ok(About {
+        people_given: dataset::people(task.data, Half::All)?.len(),
+        people_eligible: eligible.len(),
+        images_eligible: eligible.iter().map(|person| person.pictures.len()).sum(),
         tool: concat!("facedp ", env!("CARGO_PKG_VERSION")).to_owned(),
         data: task.name(),
         model_sha256: task.model.hash().to_owned(),
@@ -319,7 +330,7 @@ fn about(task: &Task<'_>, options: &Options, subjects: &[Subject]) -> About {
         epsilons: options.epsilons.clone(),
         features: options.features.clone(),
         decibels: options.decibels.clone(),
-    }
+    })
 }
 
 /// One chip under every method, at the smallest budget and at a twentieth of it, where noise shows.
@@ -332,11 +343,12 @@ fn panels(plans: &[Plan], subjects: &[Subject], seed: u64) -> Result<Vec<Panel>>
             .par_iter()
             .map(|plan| {
                 let epsilon = plan.method().epsilon.get() * share;
+                let shown = report::short(epsilon);
                 let method = Method { epsilon: Epsilon::new(epsilon)?, ..plan.method().clone() };
                 let plan = Plan::new(Arc::clone(plan.model()), method)?;
                 let mut noise = facedp::noise::experiment(seed, "panel");
                 let release = plan.protect(&chip, &mut noise)?;
-                let caption = format!("{}, epsilon {epsilon}", plan.method().preset);
+                let caption = format!("{}, epsilon {shown}", plan.method().preset);
                 Ok(Panel { caption, png: grey_png(&release.plane)? })
             })
             .collect();

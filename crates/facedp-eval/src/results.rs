@@ -43,6 +43,15 @@ pub struct About {
     /// SHA-256 of the feature model.
     pub model_sha256: String,
     pub seed: u64,
+    /// People in the data folder.
+    #[serde(default)]
+    pub people_given: usize,
+    /// Those of them in the half that is evaluated; the others may have trained the model.
+    #[serde(default)]
+    pub people_eligible: usize,
+    /// Pictures of the people who are eligible.
+    #[serde(default)]
+    pub images_eligible: usize,
     /// People whose chips were used.
     pub identities: usize,
     /// Pictures whose chips were used.
@@ -61,6 +70,28 @@ pub struct About {
     pub features: Vec<usize>,
     /// PSNRs (dB) that noise was scaled to for recognisers.
     pub decibels: Vec<f64>,
+}
+
+impl About {
+    /// Who and what was left out, and why; empty if nothing was.
+    pub fn left_out(&self) -> Vec<String> {
+        let mut reasons = Vec::new();
+        let others = self.people_given.saturating_sub(self.people_eligible);
+        if others > 0 {
+            reasons.push(format!(
+                "{others} of {} people belong to the other half, on which models are trained",
+                self.people_given
+            ));
+        }
+        let pictures = self.images_eligible.saturating_sub(self.images);
+        if pictures > 0 {
+            reasons.push(format!(
+                "{pictures} of {} pictures of the others were not drawn for the sample, or were skipped",
+                self.images_eligible
+            ));
+        }
+        reasons
+    }
 }
 
 /// A rate or a mean with its 95 % interval.
@@ -152,6 +183,14 @@ pub struct RecogniserRow {
     pub far_1e3_threshold: f32,
     /// By rule: share of pairs of one person that do not match.
     pub clean_pair_fnr: Vec<(Rule, Estimate)>,
+}
+
+impl RecogniserRow {
+    /// Whether so few pairs of different people were compared that a false accept rate of 1e-3 means
+    /// little: fewer than ten false accepts are expected.
+    pub fn too_few_impostors(&self) -> bool {
+        self.impostor_pairs < 10_000
+    }
 }
 
 /// When two faces count as the same person.

@@ -136,7 +136,10 @@ mod tests {
                 { "name": "facexzoo", "fingerprint": null },
             ],
             "options": {
-                "methods": ["pixel-dp", "dct-dp", "rdp", "rdp-na", "rdp-lmgd", "rdp-optimal"],
+                "methods": [
+                    "pixel-dp", "dct-dp", "rdp", "rdp-na", "rdp-lmgd", "rdp-optimal", "rdp-na-literal",
+                    "rdp-lmgd-literal",
+                ],
                 "epsilons": [0.2, 0.4, 0.6, 0.8, 1.0],
                 "matcher_epsilons": [0.001, 0.0003, 0.0001],
                 "features": [4, 16, 64],

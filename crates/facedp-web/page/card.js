@@ -148,7 +148,7 @@ export class Card {
       ...(result.unchanged ? ["No pixel of the photo changed: the noise was too small and was rounded away."] : []),
       ...(result.stripped.length ? [`Removed from the file: ${result.stripped.join(", ")}.`] : []),
       ...result.notes.map((note) => `Note: ${note}.`),
-      ...(result.total?.releases > 1 ? [released(result.total)] : []),
+      ...(result.total?.releases > 1 && result.total.private_releases > 0 ? [released(result.total)] : []),
     ];
     const save = el("a", { className: "button primary", href: after, download: this.saveAs, onclick: () => (this.saved = true) },
       `Download (${megabytes(result.bytes)})`);
@@ -192,7 +192,7 @@ export class Card {
   }
 }
 
-const released = ({ releases, epsilon }) =>
+const released = ({ releases, epsilon, no_bound: why }) =>
   `This photo was released before: ${releases} releases now, ` + (epsilon === null
-    ? "with different faces, boxes or features. Together they can show what each of them hides, so no epsilon holds."
-    : `with a total epsilon of ${epsilon} for each face.`);
+    ? `${why}.`
+    : `with a total epsilon of ${Number(epsilon.toPrecision(12))} for each face.`);

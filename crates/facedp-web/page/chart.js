@@ -51,7 +51,7 @@ export function chart(curves) {
   return [
     el("p", {}, `How much a face is expected to change (PSNR in dB: higher is less change) for each epsilon, with ${features} features. ` +
       "For the paper's methods, epsilon follows the paper's formula and guarantees nothing; for certified it is a guarantee, " +
-      "for the features alone. The two are different units. Misleading recognisers has no such curve: it depends on the photo."),
+      "for what is inside the outline of the face. The two are different units. Misleading recognisers has no such curve: it depends on the photo."),
     el("div", { className: "wide", tabIndex: 0, role: "region", "aria-label": "The chart" }, drawing),
     el("div", { className: "wide", tabIndex: 0, role: "region", "aria-label": "The numbers" }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows))),
   ];

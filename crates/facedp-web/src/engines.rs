@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use facedp_engine::{Engine, LedgerUse, Request, Resources};
+use facedp_engine::{Engine, Request, Resources};
 
 use crate::error::Problem;
 
@@ -31,11 +31,7 @@ impl Engines {
         if let Some(engine) = self.find(&text)? {
             return Ok(engine);
         }
-        let mut resources = self.resources.clone();
-        if request.method.info().ledger != LedgerUse::Always {
-            resources.ledger = None;
-        }
-        let engine = Engine::new(request, resources);
+        let engine = Engine::new(request, self.resources.clone());
         let engine = Arc::new(engine.map_err(|error| Problem::from(error).of_settings())?);
         self.known().push((text, Arc::downgrade(&engine)));
         Ok(engine)
@@ -86,14 +82,13 @@ mod tests {
     }
 
     #[test]
-    fn only_methods_that_always_use_a_ledger_get_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let ledger = folder.path().join("ledger.jsonl");
-        let engines = engines(Some(ledger.clone()));
-        engines.get(request(r#"{"method":"rdp"}"#)).unwrap();
-        engines.get(request("{}")).unwrap();
-        assert!(!ledger.exists());
-        engines.get(request(r#"{"method":"certified"}"#)).unwrap();
-        assert!(ledger.exists());
+    fn all_methods_get_the_ledger() {
+        for method in ["rdp", "steered", "none", "certified"] {
+            let folder = tempfile::tempdir().unwrap();
+            let ledger = folder.path().join("ledger.jsonl");
+            let engines = engines(Some(ledger.clone()));
+            engines.get(request(&format!(r#"{{"method":"{method}"}}"#))).unwrap();
+            assert!(ledger.exists(), "{method}");
+        }
     }
 }

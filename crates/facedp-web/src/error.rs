@@ -118,8 +118,6 @@ fn remedy(error: &EngineError) -> Option<&'static str> {
         }
         EngineError::NoFace => "draw a box round it",
         EngineError::TooSmall { .. } => "use the photo at a larger size, or another method",
-        EngineError::Overlap { .. } => "leave one of them out",
-        EngineError::NoRoom { .. } => "leave it out, or use a larger photo",
         _ => return None,
     })
 }

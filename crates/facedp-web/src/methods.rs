@@ -74,13 +74,16 @@ pub(crate) fn words(method: MethodName) -> Option<Words> {
             claim: Claim::None,
         }),
         MethodName::Certified => Some(Words {
-            title: "Certified features",
-            gives: "Replaces numerical features of each face with random values near them. Epsilon limits \
-                    what these values reveal; that limit is proven.",
-            missing: "The proof covers nothing else: the rest of the face stays as it is, can show who it \
-                      is, and can give the features away. Faces look like masks.",
+            title: "Certified faces",
+            gives: "Throws everything inside a face's outline away and puts a face there that is made only \
+                    from the photo around it, the places of eyes, nose and mouth, and a few numbers drawn \
+                    with differential privacy. Whatever face had been there, each result would have been \
+                    at most e^epsilon times as likely: it matches its own person at most e^epsilon times \
+                    as often as if somebody else had been in the photo.",
+            missing: "This holds for one published result, and not for what is outside the outline (hair, \
+                      neck, clothes, background), which can show who it is. Faces look like averages.",
             advice: NOT_FOR_RECOGNISERS,
-            claim: Claim::EpsDpFeatures,
+            claim: Claim::EpsDpFace,
         }),
         MethodName::Noise(preset) => Some(Words {
             title: "The paper's methods",
@@ -95,6 +98,12 @@ pub(crate) fn words(method: MethodName) -> Option<Words> {
                 }
                 Preset::RdpLmgd => {
                     "Adds noise to Haar coefficients, with sizes by the paper's iteration."
+                }
+                Preset::RdpNaLiteral => {
+                    "RDP-NA with the paper's formula as printed: far more noise."
+                }
+                Preset::RdpLmgdLiteral => {
+                    "RDP-LMGD with the paper's steps as printed: hardly moves."
                 }
                 Preset::RdpOptimal => {
                     "Adds noise to Haar coefficients, with the sizes that change the face least."

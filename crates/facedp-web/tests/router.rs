@@ -305,7 +305,7 @@ fn the_document_describes_the_settings_of_all_methods() {
         let variants = document["components"]["schemas"]["Settings"]["oneOf"].as_array().unwrap();
         let offer = json_of(page.get("/api/v1/methods").await).await;
         let offered = offer["methods"].as_array().unwrap();
-        assert_eq!(offered.len(), 8);
+        assert_eq!(offered.len(), 10);
         assert_eq!(offer["default"], "steered");
         let photo = ["faces", "boxes", "min_score", "format", "jpeg_quality", "keep_metadata"];
         for method in offered {

@@ -60,6 +60,11 @@ pub enum Error {
     #[error("SSIM needs a picture of at least {min}x{min} pixels, not {width}x{height}")]
     TooSmallForSsim { min: usize, width: usize, height: usize },
 
+    // -- drawing ---------------------------------------------------------------------------
+    /// It happens with a probability below 2^-300 (proofs/mechanisms.md).
+    #[error("the noise does not fit a word")]
+    NoiseOverflow,
+
     // -- training --------------------------------------------------------------------------
     #[error("the side of the face chips must be a power of two from 8 to 1024, not {0}")]
     ChipSide(usize),

@@ -43,6 +43,7 @@ pub mod basis;
 mod budget;
 pub mod certified;
 mod error;
+pub mod faces;
 mod features;
 mod geometric;
 mod linear;

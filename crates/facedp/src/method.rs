@@ -57,7 +57,7 @@ impl Sensitivity {
     pub fn epsilon_unit(self) -> &'static str {
         match self {
             Sensitivity::Normalised => {
-                "relative: sensitivities divided by their sum, as in the paper"
+                "relative: sensitivities divided by their sum, as we infer from the paper's figures"
             }
             Sensitivity::Measured => "against sensitivities measured on the training set",
             Sensitivity::Clipped => "against the widths of the model's public boxes",
@@ -75,24 +75,35 @@ pub enum Preset {
     DctDp,
     /// Uniform noise on ranked Haar coefficients.
     Rdp,
-    /// The paper's closed form on Haar coefficients.
+    /// Our version of the paper's closed form on Haar coefficients: significant weights only.
     RdpNa,
-    /// The paper's iterative method on Haar coefficients.
+    /// Our version of the paper's iterative method on Haar coefficients: signed steps.
     RdpLmgd,
     /// The convex optimum on Haar coefficients (ours).
     RdpOptimal,
+    /// The paper's closed form as printed.
+    RdpNaLiteral,
+    /// The paper's iterative method as printed.
+    RdpLmgdLiteral,
 }
 
 impl Preset {
-    /// In the order of the paper's tables, ours last.
-    pub const ALL: [Preset; 6] = [
+    /// In the order of the paper's tables, then ours, then what the paper prints.
+    pub const ALL: [Preset; 8] = [
         Preset::PixelDp,
         Preset::DctDp,
         Preset::Rdp,
         Preset::RdpNa,
         Preset::RdpLmgd,
         Preset::RdpOptimal,
+        Preset::RdpNaLiteral,
+        Preset::RdpLmgdLiteral,
     ];
+
+    /// Whether it takes the paper's formulas as printed.
+    pub fn is_literal(self) -> bool {
+        matches!(self, Preset::RdpNaLiteral | Preset::RdpLmgdLiteral)
+    }
 
     pub fn parts(self) -> (Basis, Ranking, Solver) {
         let haar = Basis::Haar { levels: None };
@@ -103,6 +114,8 @@ impl Preset {
             Preset::RdpNa => (haar, Ranking::Influence, Solver::NA),
             Preset::RdpLmgd => (haar, Ranking::Influence, Solver::LMGD),
             Preset::RdpOptimal => (haar, Ranking::Energy, Solver::OPTIMAL),
+            Preset::RdpNaLiteral => (haar, Ranking::Influence, Solver::NA_LITERAL),
+            Preset::RdpLmgdLiteral => (haar, Ranking::Influence, Solver::LMGD_LITERAL),
         }
     }
 
@@ -145,13 +158,20 @@ impl Method {
     pub fn validate(&self) -> Result<()> {
         self.solver.validate()?;
         let reason = match (self.ranking, self.solver) {
-            (Ranking::Amplitude, Solver::Lmgd { .. } | Solver::Optimal { .. }) => {
+            (
+                Ranking::Amplitude,
+                Solver::Lmgd { .. } | Solver::LmgdLiteral { .. } | Solver::Optimal { .. },
+            ) => {
                 "the order of amplitudes is known only once the photo is, and these scales are \
                  chosen before"
             }
-            (Ranking::Energy, Solver::Uniform | Solver::Na { .. } | Solver::Lmgd { .. }) => {
-                "only rdp-optimal knows the energies before it ranks"
-            }
+            (
+                Ranking::Energy,
+                Solver::Uniform
+                | Solver::Na { .. }
+                | Solver::Lmgd { .. }
+                | Solver::LmgdLiteral { .. },
+            ) => "only rdp-optimal knows the energies before it ranks",
             _ => return Ok(()),
         };
         let (ranking, solver) = (self.ranking, self.solver.name());
@@ -167,7 +187,9 @@ names!(
     Rdp = "rdp",
     RdpNa = "rdp-na",
     RdpLmgd = "rdp-lmgd",
-    RdpOptimal = "rdp-optimal"
+    RdpOptimal = "rdp-optimal",
+    RdpNaLiteral = "rdp-na-literal",
+    RdpLmgdLiteral = "rdp-lmgd-literal"
 );
 names!(
     Sensitivity,

@@ -20,12 +20,20 @@ pub enum Claim {
     /// the paper's accounting (eq. 4.1). This is not differential privacy: the paper's proof does not
     /// hold.
     PaperAccounting,
-    /// The features drawn for each face are eps-differentially private, among photos that differ only in
-    /// these features (`proofs/`). Nothing is promised about the rest of the picture.
+    /// What an earlier version claimed: features drawn for each face are eps-differentially private among
+    /// photos that differ only in these features. Kept for its receipts and ledgers.
     EpsDpFeatures,
+    /// Each result is eps-differentially private in everything inside the outline of a face
+    /// (`proofs/face.md`). Nothing is promised about what is outside.
+    EpsDpFace,
 }
 
 impl Claim {
+    /// Whether it is a guarantee of differential privacy.
+    pub fn is_private(self) -> bool {
+        matches!(self, Claim::EpsDpFeatures | Claim::EpsDpFace)
+    }
+
     /// The claim in a sentence.
     pub fn in_words(self) -> &'static str {
         match self {
@@ -38,6 +46,12 @@ impl Claim {
                 "eps-dp-features: the numbers drawn for each face's features are epsilon-differentially \
                  private among photos that are equal otherwise; nothing is promised about the rest of the \
                  picture, which can show who it is and give these features away"
+            }
+            Claim::EpsDpFace => {
+                "eps-dp-face: whatever had been inside the outline of a face, this result would have been at \
+                 most e^epsilon times as likely, so it matches its own person at most e^epsilon times as \
+                 often as if somebody else had been there; nothing is promised about what is outside the \
+                 outline (hair, neck, clothes, background, where the face is), which can show who it is"
             }
         }
     }

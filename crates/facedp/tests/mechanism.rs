@@ -40,7 +40,7 @@ fn methods_spend_the_budget_and_rank_as_they_should() {
             assert!((report.budget_spent - 0.2).abs() < 1e-9, "{}", report.budget_spent);
             assert!(report.budget_spent <= 0.2 * (1.0 + 1e-14));
         }
-        let [_, _, uniform, na, lmgd, optimal] =
+        let [_, _, uniform, na, lmgd, optimal, na_literal, lmgd_literal] =
             reports.each_ref().map(|report| report.psnr_of_expected_mse.unwrap());
         let bound = reports[0].bound_psnr;
         assert!(bound >= optimal && optimal >= lmgd && lmgd >= na && na >= uniform);
@@ -48,6 +48,11 @@ fn methods_spend_the_budget_and_rank_as_they_should() {
         let closed = (lmgd - uniform) / (optimal - uniform);
         assert!(closed >= 0.95, "M_F {features}: LMGD closes {closed}");
         assert!(reports[4].f1.is_some() && reports[4].f2.is_some());
+        // As printed, the closed form is far worse than uniform scales, and the iteration no better.
+        println!("{features} features, as printed: NA {na_literal:.2}, LMGD {lmgd_literal:.2} dB");
+        assert!(na_literal < uniform - 20.0, "{na_literal}");
+        assert!(lmgd_literal < uniform + 0.5, "{lmgd_literal} {uniform}");
+        assert_eq!(reports[7].iterations, Some(2000));
     }
 }
 
@@ -124,7 +129,9 @@ fn energy_moments(plan: &Plan) -> (f64, f64) {
 #[test]
 fn real_variance_agrees_with_theory() {
     let face = face();
-    for preset in Preset::ALL {
+    // One draw in a billion decides the mean energy of the closed form as printed.
+    let testable = |preset: &Preset| *preset != Preset::RdpNaLiteral;
+    for preset in Preset::ALL.into_iter().filter(testable) {
         let plan = plan(method(preset, 64));
         let (mean, deviation) = energy_moments(&plan);
         let theory = 2.0 * plan.report().cost.unwrap();

@@ -5,7 +5,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use facedp::Geometric;
-use facedp::noise::{discrete_laplace, experiment, knorm};
+use facedp::noise::{
+    best_staircase, discrete_laplace, experiment, knorm, staircase, staircase_variance,
+};
 
 const FALSE_REJECT: f64 = 1e-6;
 
@@ -86,7 +88,8 @@ fn chi_square_of_points(m: usize, lambda: f64, draws: &[Vec<i64>]) -> (f64, f64)
 fn knorm_noise_has_its_closed_form_probabilities() {
     for (m, s, t) in [(1, 1, 3), (1, 7, 5), (2, 1, 2), (2, 3, 10), (3, 1, 1), (3, 5, 6)] {
         let mut random = experiment(m as u64, "knorm");
-        let draws: Vec<Vec<i64>> = (0..600_000).map(|_| knorm(m, s, t, &mut random)).collect();
+        let draws: Vec<Vec<i64>> =
+            (0..600_000).map(|_| knorm(m, s, t, &mut random).unwrap()).collect();
         let lambda = s as f64 / t as f64;
         let (statistic, critical) = chi_square_of_points(m, lambda, &draws);
         assert!(statistic < critical, "{m}, {s}/{t}: {statistic} against {critical}");
@@ -100,9 +103,52 @@ fn knorm_noise_has_its_closed_form_probabilities() {
 fn knorm_noise_in_one_dimension_is_discrete_laplace_noise() {
     for t in [2u64, 9, 40] {
         let mut random = experiment(t, "one dimension");
-        let draws = (0..300_000).map(|_| i128::from(knorm(1, 3, 3 * t, &mut random)[0]));
+        let draws = (0..300_000).map(|_| i128::from(knorm(1, 3, 3 * t, &mut random).unwrap()[0]));
         let (statistic, critical) = chi_square(&draws.collect::<Vec<_>>(), closed_form(t as f64));
         assert!(statistic < critical, "scale {t}: {statistic} against {critical}");
+    }
+}
+
+#[test]
+fn staircase_noise_has_its_closed_form_probabilities() {
+    for (n, r, s, t) in
+        [(4u64, 1u64, 1u64, 1u64), (4, 4, 1, 2), (5, 2, 3, 2), (1, 1, 2, 3), (9, 3, 4, 1)]
+    {
+        let mut random = experiment(n, "staircase");
+        let draw = |_| i128::from(staircase(n, r, s, t, &mut random).unwrap());
+        let draws: Vec<i128> = (0..300_000).map(draw).collect();
+        let weight = |x: i128, epsilon: f64| {
+            let level = (x.unsigned_abs() as u64 + n - r) / n;
+            (-epsilon * level as f64).exp()
+        };
+        let law = |epsilon: f64| {
+            let whole: f64 = (-3000..=3000).map(|x| weight(x, epsilon)).sum();
+            move |x: i128| weight(x, epsilon) / whole
+        };
+        let epsilon = s as f64 / t as f64;
+        let (statistic, critical) = chi_square(&draws, law(epsilon));
+        assert!(statistic < critical, "{n} {r} {s}/{t}: {statistic} against {critical}");
+        // The test has power: a budget that is 5 % off fails.
+        let (statistic, critical) = chi_square(&draws, law(0.95 * epsilon));
+        assert!(statistic > critical, "no power: {n} {r}: {statistic} against {critical}");
+    }
+}
+
+/// The formula for the variance agrees with a direct sum, and the best first step with a search.
+#[test]
+fn staircase_variances_agree_with_their_formula() {
+    for epsilon in [0.5, 2.0, 8.0] {
+        let (n, r) = (2000u64, 500u64);
+        let level = |x: u64| ((x + n - r) / n) as f64;
+        let weight = |x: u64| (-epsilon * level(x)).exp() * if x == 0 { 1.0 } else { 2.0 };
+        let all = || (0..80 * n).map(|x| (weight(x), (x as f64 / n as f64).powi(2)));
+        let direct = all().map(|(w, v)| w * v).sum::<f64>() / all().map(|(w, _)| w).sum::<f64>();
+        let formula = staircase_variance(epsilon, r as f64 / n as f64);
+        assert!((direct / formula - 1.0).abs() < 2e-3, "{epsilon}: {direct} {formula}");
+        let (_, best) = best_staircase(epsilon);
+        let least = (4..=1000).map(|k| staircase_variance(epsilon, f64::from(k) / 1000.0));
+        assert!(best <= least.fold(f64::INFINITY, f64::min) * (1.0 + 1e-6));
+        assert!(best < 2.0 / (epsilon * epsilon), "{epsilon}");
     }
 }
 
@@ -130,6 +176,15 @@ fn at_large_scales_it_is_the_laplace_law() {
         assert!(distance(1.0) < dkw(n), "{bits} bits: {}", distance(1.0));
         assert!(distance(1.05) > dkw(n), "no power: {}", distance(1.05));
     }
+}
+
+/// A radius that does not fit a word stops the draw instead of being cut off.
+#[test]
+fn noise_that_does_not_fit_a_word_stops_the_draw() {
+    let mut random = experiment(1, "overflow");
+    let draws = (0..20).map(|_| knorm(4, 1, 1 << 62, &mut random));
+    assert!(draws.filter(|draw| *draw == Err(facedp::Error::NoiseOverflow)).count() > 10);
+    assert!(knorm(4, 1, 1 << 40, &mut random).is_ok());
 }
 
 #[test]

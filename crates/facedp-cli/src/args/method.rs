@@ -37,7 +37,7 @@ pub struct MethodArgs {
     /// What epsilon is measured against [default: normalised]
     #[arg(long, value_parser = names::<Sensitivity>(Sensitivity::NAMES))]
     pub sensitivity: Option<Sensitivity>,
-    /// `certified`: the noise that features get [default: knorm]
+    /// `certified`: the noise that features get [default: best, block by block]
     #[arg(long, value_parser = names::<Mechanism>(Mechanism::NAMES))]
     pub mechanism: Option<Mechanism>,
     /// `rdp-na`: share of a feature's largest weight from which weights count; 0 is the paper's literal

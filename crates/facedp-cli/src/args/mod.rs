@@ -183,7 +183,7 @@ support                coefficients that can get noise
 prob_full_support      chance that a draw reaches all of them
 energy_below_g01       share of the energy at ranks that under 1 % of draws reach")]
 pub struct Plan {
-    /// One table of the six methods
+    /// One table of the paper's methods and ours
     #[arg(long, conflicts_with_all = ["method", "basis", "ranking", "levels", "significance", "eta"])]
     pub all: bool,
     /// The method
@@ -198,6 +198,9 @@ pub struct Plan {
 ///
 /// DIR holds one folder per person with that person's pictures: DIR/NAME/*.jpg. The most central face
 /// of each picture is found and aligned.
+///
+/// With --faces, the command fits the model from which `certified` makes faces. It takes effect once it replaces
+/// assets/faces.safetensors and the program is built.
 ///
 /// With --prior, the command fits statistics of embeddings instead, from one picture of each person:
 /// `steered` draws its targets from them. They take effect once they replace assets/prior.safetensors and
@@ -216,6 +219,9 @@ pub struct Train {
     /// Fit statistics of embeddings instead of eigenfaces
     #[arg(long, conflicts_with_all = ["aligned", "features", "size"])]
     pub prior: bool,
+    /// Fit the colour faces of certified instead of eigenfaces
+    #[arg(long, conflicts_with_all = ["aligned", "prior", "size"])]
+    pub faces: bool,
     /// The pictures are face crops: take their centre square instead of looking for a face
     #[arg(long)]
     pub aligned: bool,

@@ -21,8 +21,9 @@ use super::parsers::{
 /// The method `steered` changes a face, as little as possible, until the recognisers inside the program
 /// (dlib, SFace) no longer match it; other recognisers may still match. The paper's methods
 /// (`rdp-optimal` and so on) add noise instead, which does not stop modern recognisers. `certified`
-/// replaces facial features by noisy ones, with a proven guarantee for these numbers; the guarantee does
-/// not cover the rest of the picture, which can give the features away.
+/// throws everything inside a face's outline away and puts a face there that is made from what is public
+/// and from differentially private numbers, with a proven guarantee; the guarantee does not cover what is
+/// outside the outline.
 ///
 /// A photo in which no face is found is not written: the detector could have missed one. The last line
 /// says what may be claimed of the results.
@@ -60,10 +61,10 @@ pub struct Protect {
     pub steer: SteerArgs,
     #[command(flatten)]
     pub parameters: MethodArgs,
-    /// File that adds up what each photo's releases spend [default: your own for certified, else none]
+    /// File in which releases are recorded, to add up what each photo's spend [default: your own]
     #[arg(long, value_name = "FILE", help_heading = "Method")]
     pub ledger: Option<PathBuf>,
-    /// Do not record what certified spends
+    /// Do not record releases
     #[arg(long, conflicts_with = "ledger", help_heading = "Method")]
     pub no_ledger: bool,
     /// File with the secret key [default: your own, made on first use; certified draws fresh entropy]
@@ -112,7 +113,8 @@ pub struct FaceArgs {
     /// The pictures are face crops: take their centre square instead of looking for faces
     #[arg(long, conflicts_with_all = ["faces", "boxes", "min_score", "copy_faceless"])]
     pub aligned: bool,
-    /// Use the centre N x N pixels of each crop, not its largest centre square
+    /// Use the centre N x N pixels of each crop, not its largest centre square; faces must lie there as in
+    /// the model's chips (150 for LFW's 250x250 pictures)
     #[arg(long, value_name = "N", requires = "aligned", value_parser = clap::value_parser!(u32).range(1..))]
     pub crop: Option<u32>,
 }

@@ -7,8 +7,9 @@ use clap::Args as ClapArgs;
 /// Open a page in your browser to change the faces in photos, see the difference and check it.
 ///
 /// The page is served by this program on this machine, and answers to this machine only. The address has a
-/// token, without which other users of the machine get no answer. It needs no network. No photo, result or receipt is written to the disk unless you download it; certified writes
-/// down what it spends, as `facedp protect` does. Ctrl-C ends it.
+/// token, without which other users of the machine get no answer. It needs no network. No photo, result or
+/// receipt is written to the disk unless you download it; releases are recorded in your ledger, as `facedp
+/// protect` does. Ctrl-C ends it.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -30,10 +31,10 @@ pub struct Serve {
     /// File with the secret key [default: your own, made on first use; certified: fresh entropy]
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
-    /// File in which what certified spends on each photo is added up [default: your own]
+    /// File in which releases are recorded, to add up what each photo's spend [default: your own]
     #[arg(long, value_name = "FILE")]
     pub ledger: Option<PathBuf>,
-    /// Do not write down what certified spends
+    /// Do not record releases
     #[arg(long, conflicts_with = "ledger")]
     pub no_ledger: bool,
 }

@@ -75,10 +75,20 @@ fn describe(results: &Results, folder: &Path) -> String {
         1 => "1 person".to_owned(),
         count => format!("{count} people"),
     };
-    format!(
+    let mut lines = vec![format!(
         "{} of {people} and {} for recognisers: {}",
         words::count(about.images, "picture"),
         about.recognition_images,
         folder.join("report.html").display(),
-    )
+    )];
+    lines.extend(about.left_out().into_iter().map(|reason| format!("left out: {reason}")));
+    let few = results.recognisers.iter().filter(|row| row.too_few_impostors());
+    lines.extend(few.map(|row| {
+        format!(
+            "too little to tell: the false accept rate of 1e-3 of {} comes from {} impostor pairs",
+            words::recogniser(&row.recogniser),
+            row.impostor_pairs
+        )
+    }));
+    lines.join("\n")
 }

@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use facedp::noise::Randomness;
 use facedp_engine::files::require_writable;
 use facedp_engine::ledger::Ledger;
-use facedp_engine::{Engine, Key, LedgerUse, Resources, Secret};
+use facedp_engine::{Engine, Key, Resources, Secret};
 
 use crate::args::Protect;
 use crate::failure::Failure;
@@ -25,18 +25,19 @@ pub fn engine(args: &Protect) -> Result<Engine, Failure> {
             }
         }
     }
+    if args.run.require_no_match && info.published_unseen {
+        let method = args.method;
+        return Err(Failure::usage(anyhow!(
+            "--require-no-match chooses among draws, and the claim of {method} holds only for draws that \
+             are published whatever they look like: leave it out, or use --method steered"
+        )));
+    }
     let secret = secret(args, info.randomness)?;
     let model = model::load(args.parameters.model.as_deref())?;
-    let ledger = match (&args.ledger, info.ledger) {
-        (Some(_), LedgerUse::Never) => {
-            let problem = anyhow!("--ledger adds up budgets, and {} has none", args.method);
-            return Err(Failure::usage(problem));
-        }
-        (Some(path), _) => Some(path.clone()),
-        (None, LedgerUse::Always) if !args.no_ledger && args.seed.is_none() => {
-            Some(Ledger::default_path()?)
-        }
-        _ => None,
+    let ledger = match &args.ledger {
+        _ if args.no_ledger => None,
+        Some(path) => Some(path.clone()),
+        None => Some(Ledger::default_path()?),
     };
     let ledger = match ledger {
         // A ledger that cannot be used is found out, but nothing is written.

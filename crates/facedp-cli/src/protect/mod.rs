@@ -172,24 +172,17 @@ fn complaint(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Vec<String>
             format!("failed: {name}{what} it: {reason}")
         }
         Err(error) => format!("failed: {name}{}", explained(error)),
-        Ok(Outcome::Copied(result)) if !result.doubts.is_empty() => {
+        Ok(Outcome::Copied(result)) => {
             let copied = format!("no face found: {name}written unchanged");
-            return [copied].into_iter().chain(doubts(&name, &result.doubts)).collect();
+            let more = doubts(&name, &result.doubts).into_iter();
+            return [copied]
+                .into_iter()
+                .chain(more)
+                .chain(again(&name, result.total.as_ref()))
+                .collect();
         }
         Ok(Outcome::Written(result)) => {
-            let again = |total: &Total| {
-                let releases = total.releases;
-                let cost = match total.epsilon {
-                    Some(epsilon) => format!("epsilon {epsilon} in all for each face"),
-                    None => {
-                        "with different faces, boxes or features: together they can show what each \
-                             of them hides, and no epsilon holds"
-                            .to_owned()
-                    }
-                };
-                format!("released before: {name}{releases} releases now, {cost}")
-            };
-            let again = result.total.as_ref().filter(|total| total.releases > 1).map(again);
+            let again = again(&name, result.total.as_ref());
             let untreated = |face: &DetectedFace| {
                 let place = words::place(face);
                 format!(
@@ -202,7 +195,6 @@ fn complaint(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Vec<String>
             let said = skipped.chain(doubts);
             return said.chain(result.untreated.iter().map(untreated)).chain(again).collect();
         }
-        Ok(Outcome::Copied(_)) => format!("no face found: {name}written unchanged"),
         Ok(Outcome::Planned(seen)) => {
             let skipped = seen.skipped.iter().map(|skipped| small(&name, skipped));
             return skipped.chain(doubts(&name, &seen.doubts)).collect();
@@ -223,6 +215,13 @@ fn complaint(job: Option<&Job>, outcome: &Result<Outcome, Error>) -> Vec<String>
 fn small(name: &str, skipped: &SkippedFace) -> String {
     let [x, y, ..] = skipped.face.rect;
     format!("skipped: {name}face at {x:.0},{y:.0}: {}", skipped.reason)
+}
+
+/// What is said of a photo that was released before, if a guarantee is at stake.
+fn again(name: &str, total: Option<&Total>) -> Option<String> {
+    let total = total.filter(|total| total.releases > 1 && total.private_releases > 0)?;
+    let (releases, cost) = (total.releases, words::cost(total));
+    Some(format!("released before: {name}{releases} releases now, {cost}"))
 }
 
 /// What is said of places that may be faces.

@@ -10,9 +10,11 @@
 
 mod face;
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use facedp::Claim;
+use facedp::noise::Randomness;
 use facedp_nets::Workspace;
 use sha2::{Digest, Sha256};
 
@@ -21,6 +23,7 @@ use crate::control::{Control, NEVER};
 use crate::detect::{Chosen, DetectedFace, Doubt, MIN_SCORE, Selection};
 use crate::error::{Error, Result};
 use crate::format::Format;
+use crate::key::Secret;
 use crate::ledger::{Entry, Ledger, Total};
 use crate::methods::{Face, Spent, Treatment, treatment};
 use crate::outcome::{Compared, Inspection, Protected, SkippedFace};
@@ -37,7 +40,7 @@ use face::Written;
 pub struct Engine {
     request: Request,
     resources: Resources,
-    treatment: Box<dyn Treatment>,
+    treatment: Arc<dyn Treatment>,
     ledger: Option<Ledger>,
 }
 
@@ -60,6 +63,14 @@ impl Engine {
         let treatment = treatment(&request, &resources)?;
         let ledger = resources.ledger.as_deref().map(Ledger::open).transpose()?;
         Ok(Self { request, resources, treatment, ledger })
+    }
+
+    /// The same engine with other randomness for `certified`, without a ledger. Nothing is planned anew.
+    pub fn with_certified_secret(&self, secret: Secret) -> Self {
+        let treatment = self.treatment.with_secret(&secret);
+        let resources = Resources { certified_secret: secret, ..self.resources.clone() };
+        let treatment = treatment.unwrap_or_else(|| self.treatment.clone());
+        Self { request: self.request.clone(), resources, treatment, ledger: None }
     }
 
     pub fn request(&self) -> &Request {
@@ -103,7 +114,6 @@ impl Engine {
     pub fn rehearse(&self, file: &[u8], work: &mut Workspace) -> Result<Inspection> {
         self.look(file, work, |photo, faces| {
             let (faces, skipped) = self.without_small(faces)?;
-            self.treatment.require_treatable(photo, &faces)?;
             photo.require_encodable(&self.request.encoding())?;
             Ok((faces, skipped))
         })
@@ -198,7 +208,7 @@ impl Engine {
     }
 
     /// The whole pipeline. The original is kept for comparisons only: the file may depend on nothing but what
-    /// the method returns (proofs/post-processing.md).
+    /// the method returns (proofs/face.md).
     fn run(
         &self,
         file: &[u8],
@@ -219,12 +229,10 @@ impl Engine {
             before.push(self.before(&photo, face, work)?);
         }
         let digest = self.ledger.as_ref().map(|_| photo.digest());
-        let source = photo.format();
         let treated = self.treatment.treat(photo, &faces, control, work)?;
         control.proceed()?;
-        let mut encoded = treated.photo.encode(&self.request.encoding())?;
+        let encoded = treated.photo.encode(&self.request.encoding())?;
         drop(treated.photo);
-        encoded.notes.extend(self.treatment.note(source, encoded.format).map(str::to_owned));
         let compares = !faces.is_empty() && (self.request.measure || self.checks());
         let written = compares.then(|| self.written(&encoded.file, work)).transpose()?;
         let (mut reports, mut records) = (Vec::new(), Vec::new());
@@ -337,20 +345,29 @@ impl Engine {
         Ok((large, skipped.collect()))
     }
 
-    /// Records a release in the ledger, if there is one and the method makes a claim (proofs/repeated.md).
+    /// Identifies the result of a photo that the method gives no identity, if it is always the same.
+    fn repeatable(&self) -> Option<String> {
+        let fresh = self.terms().is_some_and(|terms| terms.randomness() == Randomness::System);
+        (!fresh).then(|| self.fingerprint()[..16].to_owned())
+    }
+
+    /// Records a release in the ledger, if there is one. Releases without a claim count too: they can show
+    /// what others hide (proofs/repeated.md).
     fn record(
         &self,
         photo: Option<[u8; 32]>,
         spent: Option<Spent>,
         faces: usize,
     ) -> Result<Option<Total>> {
+        let (Some(ledger), Some(photo)) = (&self.ledger, photo) else { return Ok(None) };
+        let entry = Entry::new(&photo, &self.request.method.to_string(), faces);
         let claim = self.terms().map_or(Claim::None, |terms| terms.claim());
-        match (&self.ledger, photo, spent) {
-            (Some(ledger), Some(photo), Some(spent)) if claim != Claim::None && faces > 0 => {
-                let Spent { epsilon, noise, split } = spent;
-                ledger.record(Entry::new(&photo, epsilon, claim, faces, noise, split)).map(Some)
+        let entry = match spent {
+            Some(Spent { epsilon, noise, split }) if faces > 0 => {
+                Entry { epsilon: Some(epsilon), claim, noise, split, ..entry }
             }
-            _ => Ok(None),
-        }
+            _ => Entry { noise: self.repeatable(), ..entry },
+        };
+        ledger.record(entry).map(Some)
     }
 }

@@ -85,11 +85,6 @@ impl Lift {
         all
     }
 
-    /// The pixels that it can change.
-    pub(crate) fn region(&self) -> Region {
-        self.region
-    }
-
     /// Adds row `y` of the lifted noise to `out`, whose first value is column `x`.
     pub(crate) fn add_row(&self, x: usize, y: usize, out: &mut [f32]) {
         if !(self.region.y..self.region.y + self.region.height).contains(&y) {

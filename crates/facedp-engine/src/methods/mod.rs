@@ -19,7 +19,7 @@ use facedp_nets::Workspace;
 use crate::control::Control;
 use crate::detect::DetectedFace;
 use crate::error::{Error, Result};
-use crate::format::Format;
+use crate::key::Secret;
 use crate::patch::Patch;
 use crate::photo::{Photo, Region};
 use crate::quality::{Original, square};
@@ -29,7 +29,7 @@ use crate::request::{MethodName, Request};
 use crate::resources::Resources;
 use crate::steering::Steering;
 
-pub use certified::keyed_randomness;
+pub use certified::{embedded_faces, face_sample, keyed_randomness, neighbour};
 
 pub(crate) trait Treatment: Send + Sync {
     /// Everything that determines the result of a photo, on one line. It reveals no secret.
@@ -45,14 +45,9 @@ pub(crate) trait Treatment: Send + Sync {
         Trial::Plain
     }
 
-    /// A note on a result, if the formats of source and result require one.
-    fn note(&self, _source: Format, _result: Format) -> Option<&'static str> {
+    /// The same method with other randomness; none if it cannot be had cheaply.
+    fn with_secret(&self, _secret: &Secret) -> Option<Arc<dyn Treatment>> {
         None
-    }
-
-    /// Fails if [`Self::treat`] would refuse these faces.
-    fn require_treatable(&self, _photo: &Photo, _faces: &[Face]) -> Result<()> {
-        Ok(())
     }
 
     /// Treats the faces of a photo. Returns one change per face, in the same order.
@@ -145,19 +140,10 @@ pub struct MethodInfo {
     pub settings: &'static [&'static str],
     /// Default source of randomness; none if the method draws nothing.
     pub randomness: Option<Randomness>,
-    pub ledger: LedgerUse,
+    /// Whether the claim holds only for draws that are published whatever they look like.
+    pub published_unseen: bool,
     /// Present participle for progress displays.
     pub activity: &'static str,
-}
-
-/// Whether releases are recorded in a ledger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LedgerUse {
-    /// The method has no budget.
-    Never,
-    /// Only in a ledger that the user names.
-    OnRequest,
-    Always,
 }
 
 impl MethodName {
@@ -172,13 +158,13 @@ impl MethodName {
 }
 
 /// The method that a request asks for.
-pub(crate) fn treatment(request: &Request, resources: &Resources) -> Result<Box<dyn Treatment>> {
+pub(crate) fn treatment(request: &Request, resources: &Resources) -> Result<Arc<dyn Treatment>> {
     request.require_settings(request.method.info().settings)?;
     Ok(match request.method {
-        MethodName::None => Box::new(none::Untouched::new(request)?),
-        MethodName::Steered => Box::new(steered::Steered::new(request, resources)?),
-        MethodName::Certified => Box::new(certified::Certified::new(request, resources)?),
-        MethodName::Noise(preset) => Box::new(noise::Noise::new(preset, request, resources)?),
+        MethodName::None => Arc::new(none::Untouched::new(request)?),
+        MethodName::Steered => Arc::new(steered::Steered::new(request, resources)?),
+        MethodName::Certified => Arc::new(certified::Certified::new(request, resources)?),
+        MethodName::Noise(preset) => Arc::new(noise::Noise::new(preset, request, resources)?),
     })
 }
 
@@ -198,6 +184,7 @@ impl Request {
                 Ok(AnyPlan::Noise(Box::new(Plan::new(model, method)?)))
             }
             MethodName::Certified => {
+                let model = embedded_faces()?;
                 let method = certified::method(self, model.features())?;
                 Ok(AnyPlan::Certified(Box::new(CertifiedPlan::new(model, method)?)))
             }

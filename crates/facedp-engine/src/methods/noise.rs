@@ -6,7 +6,7 @@ use facedp_nets::Workspace;
 use rand_core::CryptoRng;
 
 use super::context::NoiseContext;
-use super::{Change, Face, LedgerUse, MethodInfo, Needs, Spent, Treated, Treatment};
+use super::{Change, Face, MethodInfo, Needs, Spent, Treated, Treatment};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::key::Secret;
@@ -30,7 +30,7 @@ pub(super) const INFO: MethodInfo = MethodInfo {
         "experiment",
     ],
     randomness: Some(Randomness::Keyed),
-    ledger: LedgerUse::OnRequest,
+    published_unseen: false,
     activity: "adding noise",
 };
 
@@ -67,7 +67,7 @@ pub(super) fn method(preset: Preset, request: &Request, available: usize) -> Res
     }
     match (&mut method.solver, request.eta) {
         (_, None) => {}
-        (Solver::Lmgd { eta, .. }, Some(given)) => *eta = given,
+        (Solver::Lmgd { eta, .. } | Solver::LmgdLiteral { eta, .. }, Some(given)) => *eta = given,
         _ => return Err(misplaced("eta", &preset.to_string())),
     }
     Ok(method)

@@ -2,7 +2,7 @@
 
 use facedp_nets::Workspace;
 
-use super::{Face, LedgerUse, MethodInfo, Needs, Treated, Treatment};
+use super::{Face, MethodInfo, Needs, Treated, Treatment};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::photo::Photo;
@@ -10,7 +10,7 @@ use crate::receipt::Terms;
 use crate::request::Request;
 
 pub(super) const INFO: MethodInfo =
-    MethodInfo { settings: &[], randomness: None, ledger: LedgerUse::Never, activity: "recoding" };
+    MethodInfo { settings: &[], randomness: None, published_unseen: false, activity: "recoding" };
 
 pub(super) struct Untouched;
 

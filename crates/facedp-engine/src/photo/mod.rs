@@ -1,11 +1,11 @@
 //! A decoded photo: reading its samples, and adding changes to them.
 
+mod colour;
 mod container;
 mod decode;
 mod displace;
 mod encode;
 mod exif;
-mod fixed;
 mod heic;
 mod jpeg;
 mod plain;

@@ -80,8 +80,8 @@ pub fn epsilon(hits: [u64; 2], n: u64, alpha: f64) -> f64 {
 }
 
 /// The bound that the Laplace mechanism with the claimed epsilon would reach with its best event if the
-/// hits were as expected. A correct mechanism can hardly show more with `n` runs.
-pub fn attainable(claimed: f64, n: u64, alpha: f64) -> f64 {
+/// hits were as expected. By chance, a correct mechanism often shows a little more.
+pub fn expected_bound(claimed: f64, n: u64, alpha: f64) -> f64 {
     let hits = |probability: f64| (probability * n as f64).round() as u64;
     // All outputs below a point between the two inputs.
     let event = |n: u32| {
@@ -143,7 +143,7 @@ mod tests {
         assert!(epsilon([7, 0], 7, 0.05) > 0.2 && epsilon([6, 0], 6, 0.05) < 0.2);
         assert_eq!(runs_needed([1.0, 0.0], 0.2, 1000, 0.05), Some(14));
         assert_eq!(runs_needed([0.5, 0.5], 0.2, 1000, 0.05), None);
-        let attainable = [1e4, 1e5, 1e6].map(|n| attainable(0.2, n as u64, 0.05));
-        assert!((attainable[0] - 0.157).abs() < 0.01 && (attainable[2] - 0.196).abs() < 2e-3);
+        let expected = [1e4, 1e5, 1e6].map(|n| expected_bound(0.2, n as u64, 0.05));
+        assert!((expected[0] - 0.157).abs() < 0.01 && (expected[2] - 0.196).abs() < 2e-3);
     }
 }

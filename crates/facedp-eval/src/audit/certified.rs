@@ -1,7 +1,7 @@
 //! Neighbours for `certified`. Its outputs are whole numbers, and its likelihood ratio is known exactly.
 
 use facedp::certified::{Block, CELLS, Cells, CertifiedPlan};
-use facedp_engine::{Key, Patch, Region, Secret, keyed_randomness};
+use facedp_engine::{Key, Secret, keyed_randomness};
 use rand_core::CryptoRng;
 
 use super::pair::Pair;
@@ -85,7 +85,13 @@ fn log_ratio(plan: &CertifiedPlan, output: &[f64], inputs: &[Vec<i64>; 2]) -> f6
     for block in plan.blocks() {
         let far = |input: &[i64]| {
             let each = block.features().iter().map(|&n| (output[n] as i64 - input[n]).abs());
-            i128::from(each.max().unwrap_or(0))
+            let far = i128::from(each.max().unwrap_or(0));
+            let cells = i128::from(CELLS);
+            match block.first_step() {
+                // The level of the staircase.
+                Some(first) => (far + cells - i128::from(first)) / cells * cells,
+                None => far,
+            }
         };
         sum += i128::from(block.units()) * (far(&inputs[1]) - far(&inputs[0]));
     }
@@ -102,12 +108,12 @@ fn twice(plan: &CertifiedPlan, feature: usize) -> Pair<'_> {
     let photos = [Cells::new(at(0)), Cells::new(at(CELLS))];
     let apart =
         |by: i64| (0..features).map(|n| if n == feature { by as f64 } else { 0.0 }).collect();
-    let patch = Patch::Square(Region { x: 0, y: 0, width: 128, height: 128 });
     let release = move |side: usize, random: &mut dyn CryptoRng| {
         let mut key = [0; 32];
         random.fill_bytes(&mut key);
         let secret = Secret::Key(Key::from_bytes(key));
-        let once = |cells: &Cells| match keyed_randomness(plan, &[0; 32], &patch, cells, &secret) {
+        let once = |cells: &Cells| match keyed_randomness(plan, &[0; 32], "outline", cells, &secret)
+        {
             Ok(mut source) => output(plan, cells, &mut source),
             Err(_) => vec![0.0; features],
         };

@@ -7,6 +7,7 @@
 mod bound;
 mod certified;
 mod event;
+mod files;
 mod pair;
 mod paper;
 mod people;
@@ -24,8 +25,11 @@ use crate::progress::Progress;
 use crate::statistics::median;
 
 pub use certified::pair as certified_pair;
+pub use files::{
+    FileRelease, file_pair, file_release, observed as observed_file, photo as file_photo,
+};
 pub use pair::{Effort, Pair, PairResult, Release, Statistic};
-pub use people::real_pairs;
+pub use people::{real_faces, real_pairs};
 pub use structural::Structural;
 pub use theorem::Fit;
 
@@ -79,11 +83,12 @@ pub struct Audit {
     /// The joint confidence of all bounds.
     pub confidence: f64,
     pub seed: u64,
-    pub structural: Structural,
+    /// What follows from the directions of the noise; none for a method that draws it in all directions.
+    pub structural: Option<Structural>,
     /// The largest lower bound on epsilon among pairs of single releases.
     pub epsilon_lower_bound: f64,
-    /// The bound that a correct mechanism with the claimed epsilon could reach with as many runs.
-    pub attainable: f64,
+    /// The bound that the Laplace mechanism of the claimed epsilon is expected to show with as many runs.
+    pub expected_bound: f64,
     pub pairs: Vec<PairResult>,
     /// How the noise of each feature fits the paper's Theorem 1, if the method relies on it.
     pub theorem_1: Option<Vec<Fit>>,
@@ -97,7 +102,7 @@ pub fn run(subject: &Subject<'_>, options: &Options, progress: &Progress<'_>) ->
         Subject::Paper(plan) if plan.method().ranking == Ranking::Amplitude => {
             let swapped = paper::Swapped::new(plan)?;
             let structural = swapped.structure().summary();
-            let pairs = audit_pairs(&[swapped.pair()], options, progress)?;
+            let pairs = audit_pairs(&[swapped.pair()], &[], options, progress)?;
             Ok(of_paper(plan, options, structural, pairs, None))
         }
         Subject::Paper(plan) => {
@@ -105,7 +110,7 @@ pub fn run(subject: &Subject<'_>, options: &Options, progress: &Progress<'_>) ->
             let structure = paper.structure();
             let apart = |[a, b]: &[Vec<f64>; 2]| a.iter().zip(b).map(|(a, b)| b - a).collect();
             let real: Vec<Vec<f64>> = options.real.iter().map(apart).collect();
-            let pairs = audit_pairs(&paper.pairs(&structure, &real), options, progress)?;
+            let pairs = audit_pairs(&paper.pairs(&structure, &real), &[], options, progress)?;
             let theorem = paper.theorem(DRAWS, options.seed);
             Ok(of_paper(plan, options, structure.summary(), pairs, theorem))
         }
@@ -119,36 +124,30 @@ pub fn run(subject: &Subject<'_>, options: &Options, progress: &Progress<'_>) ->
                 let more = certified::pairs(&all, &options.real).into_iter();
                 pairs.extend(more.map(|pair| Pair { name: pair.name + ", all features", ..pair }));
             }
-            let pairs = audit_pairs(&pairs, options, progress)?;
-            let structural = Structural {
-                delta_floor: 0.0,
-                epsilon_structural: Some(plan.spent()),
-                full_rank_at: None,
-            };
+            let pairs = audit_pairs(&pairs, &files::pairs(plan)?, options, progress)?;
             let method = plan.method();
-            Ok(found(
-                "certified",
-                method.epsilon.get(),
-                method.features,
-                options,
-                structural,
-                pairs,
-            ))
+            let (epsilon, features) = (method.epsilon.get(), method.features);
+            Ok(found("certified", epsilon, features, options, None, pairs))
         }
     }
 }
 
-/// Audits pairs. They share the allowed error probability (Bonferroni).
+/// Audits pairs, and pairs of whole files with fewer runs. They share the allowed error probability
+/// (Bonferroni).
 fn audit_pairs(
     pairs: &[Pair<'_>],
+    files: &[Pair<'_>],
     options: &Options,
     progress: &Progress<'_>,
 ) -> Result<Vec<PairResult>> {
-    let alpha = (1.0 - options.confidence) / pairs.len().max(1) as f64;
+    let count = pairs.len() + files.len();
+    let alpha = (1.0 - options.confidence) / count.max(1) as f64;
     let effort = Effort { runs: options.runs, alpha, seed: options.seed };
-    progress.begin("auditing", pairs.len());
+    let fewer = Effort { runs: options.runs.min(files::MAX_RUNS), ..effort };
+    progress.begin("auditing", count);
     let mut results = Vec::new();
-    for pair in pairs {
+    let all = pairs.iter().map(|pair| (pair, effort));
+    for (pair, effort) in all.chain(files.iter().map(|pair| (pair, fewer))) {
         results.push(pair.audit(effort, progress)?);
         progress.step();
     }
@@ -164,6 +163,7 @@ fn of_paper(
 ) -> Audit {
     let method = plan.method();
     let (name, epsilon) = (method.preset.to_string(), method.epsilon.get());
+    let structural = Some(structural);
     Audit { theorem_1, ..found(&name, epsilon, method.features, options, structural, pairs) }
 }
 
@@ -172,7 +172,7 @@ fn found(
     epsilon: f64,
     features: usize,
     options: &Options,
-    structural: Structural,
+    structural: Option<Structural>,
     pairs: Vec<PairResult>,
 ) -> Audit {
     let counted = (options.runs - 2 * (options.runs / 4)) as u64;
@@ -189,14 +189,21 @@ fn found(
         seed: options.seed,
         structural,
         epsilon_lower_bound: bounds.fold(0.0, f64::max),
-        attainable: bound::attainable(epsilon, counted, alpha),
-        refuted: pairs.iter().any(|pair| pair.refuted) || structural.delta_floor > 0.0,
+        expected_bound: bound::expected_bound(epsilon, counted, alpha),
+        refuted: pairs.iter().any(|pair| pair.refuted)
+            || structural.is_some_and(|structural| structural.delta_floor > 0.0),
         pairs,
         theorem_1: None,
     }
 }
 
 impl Audit {
+    /// Whether so few runs were made that even a mechanism without slack would hardly show a quarter of the
+    /// claimed epsilon: not being refuted then means nothing.
+    pub fn too_few_runs(&self) -> bool {
+        self.expected_bound < 0.25 * self.epsilon
+    }
+
     /// The result in a few sentences.
     pub fn verdict(&self) -> String {
         let percent = 100.0 * self.confidence;
@@ -219,18 +226,23 @@ impl Audit {
                 pair.counted,
                 pair.hits[1],
             ),
+            None if self.too_few_runs() => format!(
+                "too few runs to tell: nothing was refuted at {percent} % confidence, but the Laplace \
+                 mechanism of the claimed epsilon {} would be expected to show only {:.3} with {} runs",
+                self.epsilon, self.expected_bound, self.runs,
+            ),
             None => format!(
                 "not refuted at {percent} % confidence: the best event shows an epsilon of at least {:.3}; \
-                 the claim is {}, and a correct mechanism could show {:.3} with as many runs. This is not \
-                 a proof that the claim holds",
-                self.epsilon_lower_bound, self.epsilon, self.attainable,
+                 the claim is {}, and the Laplace mechanism would be expected to show {:.3} with as many \
+                 runs. This is not a proof that the claim holds",
+                self.epsilon_lower_bound, self.epsilon, self.expected_bound,
             ),
         };
-        if self.structural.delta_floor > 0.0 {
+        if let Some(structural) = self.structural.filter(|found| found.delta_floor > 0.0) {
             text += &format!(
                 ". With probability {:.3} some direction of feature space gets no noise, and faces that \
                  differ there are told apart with certainty: no epsilon holds with a smaller delta",
-                self.structural.delta_floor
+                structural.delta_floor
             );
         }
         if let Some(fits) = &self.theorem_1 {

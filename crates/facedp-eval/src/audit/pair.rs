@@ -47,8 +47,8 @@ pub struct PairResult {
     pub counted: u64,
     /// A lower bound on epsilon at the confidence of the audit.
     pub epsilon_lower_bound: f64,
-    /// The bound that the Laplace mechanism with the claimed epsilon would reach with as many runs.
-    pub attainable: f64,
+    /// The bound that the Laplace mechanism of the claimed epsilon is expected to show with as many runs.
+    pub expected_bound: f64,
     /// Whether the lower bound exceeds the claim.
     pub refuted: bool,
     /// For a refuted claim: the runs per neighbour that would be enough at the same rates.
@@ -105,7 +105,7 @@ impl Pair<'_> {
             hits,
             counted: n,
             epsilon_lower_bound: bound,
-            attainable: bound::attainable(self.claimed, n, effort.alpha),
+            expected_bound: bound::expected_bound(self.claimed, n, effort.alpha),
             refuted: bound > self.claimed,
             runs_needed: bound::runs_needed(rates, self.claimed, n, effort.alpha)
                 .filter(|_| bound > self.claimed),
@@ -121,7 +121,11 @@ impl Pair<'_> {
             hits: [0, 0],
             counted: 0,
             epsilon_lower_bound: 0.0,
-            attainable: bound::attainable(self.claimed, effort.runs as u64 / 2, effort.alpha),
+            expected_bound: bound::expected_bound(
+                self.claimed,
+                effort.runs as u64 / 2,
+                effort.alpha,
+            ),
             refuted: false,
             runs_needed: None,
         }

@@ -10,8 +10,6 @@ pub struct Structural {
     /// The probability that some direction of feature space gets no noise. Two faces that differ only in
     /// that direction are then told apart with certainty, so delta is at least this for every epsilon.
     pub delta_floor: f64,
-    /// The smallest epsilon that could hold with a delta of 0; `None` if no epsilon could.
-    pub epsilon_structural: Option<f64>,
     /// The rank from which the noise reaches every direction, if it ever does.
     pub full_rank_at: Option<usize>,
 }
@@ -63,7 +61,7 @@ impl Structure {
     pub(super) fn summary(&self) -> Structural {
         let full =
             (self.ranks.len() == self.features).then(|| self.ranks.last().copied()).flatten();
-        Structural { delta_floor: self.delta_floor, epsilon_structural: None, full_rank_at: full }
+        Structural { delta_floor: self.delta_floor, full_rank_at: full }
     }
 
     /// The direction that the noise reaches last, or never.

@@ -161,9 +161,9 @@ impl Evaluation<'_> {
         work: &mut Workspace,
     ) -> Result<Outcome> {
         let protected = match subject.protect(engine, work) {
-            Err(Error::Engine(
-                refusal @ (EngineError::TooSmall { .. } | EngineError::NoRoom { .. }),
-            )) => return Ok(Outcome::Refused { reason: refusal.to_string() }),
+            Err(Error::Engine(refusal @ EngineError::TooSmall { .. })) => {
+                return Ok(Outcome::Refused { reason: refusal.to_string() });
+            }
             done => done?,
         };
         let file = format!("photos/{}/{}.png", &label[..16], subject.name.replace('/', "_"));

@@ -43,3 +43,8 @@ pub fn html(results: &Results, panels: &[Panel]) -> String {
 pub fn csv(results: &Results) -> String {
     csv::table(results)
 }
+
+/// A budget without the last digits of a product of doubles.
+pub(crate) fn short(value: f64) -> String {
+    text::short(value)
+}

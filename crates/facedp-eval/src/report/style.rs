@@ -12,9 +12,9 @@ pub(super) struct Style(pub usize);
 
 impl Style {
     /// Photos without noise.
-    pub const UNTOUCHED: Style = Style(6);
+    pub const UNTOUCHED: Style = Style(8);
     /// A claimed epsilon.
-    pub const CLAIM: Style = Style(6);
+    pub const CLAIM: Style = Style(8);
     /// The lower bound that an audit found.
     pub const BOUND: Style = Style(3);
 
@@ -41,6 +41,8 @@ impl Style {
             3 => "M0-5.2L5.2 0L0 5.2L-5.2 0Z",
             4 => "M0 4.8L4.6-3.4H-4.6Z",
             5 => "M0-5.6L1.4-1.9L5.3-1.7L2.2.7L3.3 4.5L0 2.3L-3.3 4.5L-2.2.7L-5.3-1.7L-1.4-1.9Z",
+            6 => "M-4-4L4 4M4-4L-4 4M-4-4H4V4H-4Z",
+            7 => "M-5 0L0-3L5 0L0 3Z",
             _ => "M-1.3-4.5H1.3V-1.3H4.5V1.3H1.3V4.5H-1.3V1.3H-4.5V-1.3H-1.3Z",
         };
         let title =
@@ -60,6 +62,8 @@ pub(super) fn name(method: Preset) -> &'static str {
         Preset::RdpNa => "RDP-NA",
         Preset::RdpLmgd => "RDP-LMGD",
         Preset::RdpOptimal => "RDP-optimal",
+        Preset::RdpNaLiteral => "RDP-NA as printed",
+        Preset::RdpLmgdLiteral => "RDP-LMGD as printed",
     }
 }
 

@@ -202,7 +202,7 @@ test("damaged files do not keep a good one from being changed", async () => {
   await epsilon.fill("8");
   await page.getByRole("button", { name: "Change the faces in 1 photo" }).click();
   await state(page, "collins.jpg", "done");
-  assert.match(await card(page, "collins.jpg").textContent(), /Claim: eps-dp-features/);
+  assert.match(await card(page, "collins.jpg").textContent(), /Claim: eps-dp-face/);
   await fit(page, "errors");
   assert.deepEqual(troubles, []);
   await page.close();

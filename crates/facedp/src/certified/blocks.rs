@@ -1,7 +1,8 @@
 //! Blocks: which features share noise, and how the budget is split among them.
 //!
-//! In a block of m features with budget eps, each feature gets noise of variance
-//! `(m+1)(m+2)/3 * Delta_i^2 / eps^2`. Without a prior, the cost is the sum of these variances. It is
+//! In a block of m features with budget eps, K-norm noise has a variance of
+//! `(m+1)(m+2)/3 * Delta_i^2 / eps^2` in each feature. A single feature can have staircase noise instead.
+//! Without a prior, the cost is the sum of these variances. It is
 //! least when budgets are proportional to the cube roots of `(m+1)(m+2)/3 * sum Delta_i^2`, so the
 //! best blocks have the least sum of cube roots. With a public prior of variance `tau_i^2`, the cost
 //! is the error that remains after shrinking, `tau^2 v / (tau^2 + v)`. It is not convex in eps: a
@@ -9,6 +10,9 @@
 //! dynamic programming over features in the order of their widths.
 
 use std::ops::Range;
+
+use super::Mechanism;
+use crate::noise::best_staircase;
 
 /// Features in the order in which they are put into blocks.
 #[derive(Debug, Clone)]
@@ -19,14 +23,29 @@ pub(super) struct Items {
     pub(super) spreads: Option<Vec<f64>>,
     /// The maximum number of features that share noise.
     pub(super) max_block: usize,
+    pub(super) mechanism: Mechanism,
 }
 
 /// A block and its budget.
 pub(super) type Share = (Range<usize>, f64);
 
-/// The noise variance of a feature of width 1 in a block of m features with a budget of 1.
+/// The variance of K-norm noise on a feature of width 1 in a block of m features with a budget of 1.
 pub(super) fn variance(m: usize) -> f64 {
     ((m + 1) * (m + 2)) as f64 / 3.0
+}
+
+/// The variance of the noise on a feature of width 1 in a block of m features, and the first step of the
+/// staircase if that is the noise.
+pub(super) fn noise(mechanism: Mechanism, m: usize, epsilon: f64) -> (f64, Option<f64>) {
+    let knorm = variance(m) / (epsilon * epsilon);
+    if m > 1 || matches!(mechanism, Mechanism::Knorm | Mechanism::Laplace) {
+        return (knorm, None);
+    }
+    let (share, staircase) = best_staircase(epsilon);
+    match mechanism == Mechanism::Staircase || staircase < knorm {
+        true => (staircase, Some(share)),
+        false => (knorm, None),
+    }
 }
 
 impl Items {
@@ -36,11 +55,13 @@ impl Items {
 
     /// The expected squared error of a block; with a budget of 0, that of the prior.
     fn cost(&self, block: Range<usize>, epsilon: f64) -> f64 {
-        let factor = variance(block.len()) / (epsilon * epsilon);
+        if epsilon == 0.0 && self.spreads.is_some() {
+            return self.prior_cost(block);
+        }
+        let (factor, _) = noise(self.mechanism, block.len(), epsilon);
         let noise = self.widths[block.clone()].iter().map(|width| factor * width);
         match &self.spreads {
             None => noise.sum(),
-            Some(_) if epsilon == 0.0 => self.prior_cost(block),
             Some(spreads) => {
                 let spreads = &spreads[block];
                 noise.zip(spreads).map(|(noise, spread)| spread * noise / (spread + noise)).sum()
@@ -62,7 +83,7 @@ impl Items {
         given.sum::<f64>() + rest.iter().sum::<f64>()
     }
 
-    /// The best blocks and budgets found, from public values alone (proofs/composition.md). Never worse than
+    /// The best blocks and budgets found, from public values alone (proofs/face.md). Never worse than
     /// single features with equal budgets, or with budgets proportional to `Delta^(2/3)`.
     pub(super) fn best(&self, epsilon: f64) -> Vec<Share> {
         let one_by_one = |share: &dyn Fn(usize) -> f64| -> Vec<Share> {
@@ -158,8 +179,7 @@ fn on_grid(items: &Items, epsilon: f64, units: usize) -> Vec<Share> {
                 break;
             }
             for part in 0..=units {
-                let share = epsilon * part as f64 / units as f64;
-                let cost = items.cost(block.clone(), share);
+                let cost = items.cost(block.clone(), epsilon * part as f64 / units as f64);
                 for (at, before) in best[start][..=units - part].iter().enumerate() {
                     let total = before.0 + cost;
                     let entry = &mut row[at + part];
@@ -200,7 +220,7 @@ mod tests {
     fn items(shrink: bool, max_block: usize) -> Items {
         let widths: Vec<f64> = [4100.0, 3000.0, 1900.0, 700.0].map(|w: f64| w * w).to_vec();
         let spreads = shrink.then(|| [800.0, 400.0, 390.0, 90.0].map(|s: f64| s * s).to_vec());
-        Items { widths, spreads, max_block }
+        Items { widths, spreads, max_block, mechanism: Mechanism::Best }
     }
 
     /// All ways to cut `count` features into blocks.
@@ -257,7 +277,7 @@ mod tests {
     #[test]
     fn cube_roots_are_the_best_split_without_a_prior() {
         for max_block in [1, 2, 4] {
-            let items = items(false, max_block);
+            let items = Items { mechanism: Mechanism::Knorm, ..items(false, max_block) };
             let best = items.total(&by_cube_roots(&items, 0.2));
             let allowed = |blocks: &Vec<Range<usize>>| blocks.iter().all(|b| b.len() <= max_block);
             for blocks in cuts(4).into_iter().filter(allowed) {

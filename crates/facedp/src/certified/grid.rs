@@ -1,7 +1,7 @@
 //! Features as integers: the public boxes, divided into equal cells.
 
 use crate::error::{Error, Result};
-use crate::features::FeatureModel;
+use crate::faces::FaceModel;
 
 /// The number of cells in every box. A power of two, so borders of cells are exact in floating point.
 pub const CELLS: i64 = 1 << 16;
@@ -33,7 +33,7 @@ pub struct Grid {
 
 impl Grid {
     /// The grid of the first `features` boxes of a model, widened to whole grey levels.
-    pub(super) fn new(model: &FeatureModel, features: usize) -> Result<Self> {
+    pub(super) fn new(model: &FaceModel, features: usize) -> Result<Self> {
         let boxes = &model.boxes()[..features];
         let low: Vec<f64> = boxes.iter().map(|[low, _]| low.floor()).collect();
         let width: Vec<f64> = boxes.iter().map(|[low, high]| high.ceil() - low.floor()).collect();

@@ -1,16 +1,15 @@
-//! `certified`: noise on the features themselves, which is differentially private.
+//! `certified`: faces made from differentially private numbers.
 //!
 //! ```text
-//! split      photo            -> Public, Cells     the photo without its features, and the features
+//! erase      photo            -> Public, Cells     the photo without its faces, and their features
 //! mechanism  Cells, noise     -> Noisy             the only step that sees features
 //! estimate   Noisy            -> Estimate          post-processing
 //! compose    Public, Estimate -> photo             post-processing
 //! ```
 //!
-//! Each step sees only what its signature says, and that is most of the proof. `Noisy` is
-//! eps-differentially private in the features (`proofs/mechanisms.md`), post-processing cannot undo
-//! that (`proofs/post-processing.md`), and nothing is claimed about what `Public` reveals
-//! (`proofs/public.md`). Splitting and composing need a photo, so they are in `facedp-engine`.
+//! Each step sees only what its signature says, and that is most of the proof (`proofs/face.md`): `Noisy` is
+//! eps-differentially private in everything that was erased, and post-processing cannot undo that. Erasing
+//! and composing need a photo, so they are in `facedp-engine`.
 
 mod blocks;
 mod fingerprint;
@@ -23,11 +22,11 @@ use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::features::FeatureModel;
+use crate::faces::FaceModel;
 use crate::method::Epsilon;
 use crate::names;
-use crate::noise::knorm;
-use blocks::{Items, variance};
+use crate::noise::{knorm, staircase};
+use blocks::Items;
 
 pub use grid::{CELLS, Cells, Grid};
 pub use terms::{CertifiedTerms, Name, NamedMethod};
@@ -36,20 +35,33 @@ pub use terms::{CertifiedTerms, Name, NamedMethod};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mechanism {
-    /// The l-infinity K-norm mechanism, on blocks of features: the least noise.
+    /// Whichever of K-norm and staircase noise has the lower variance, block by block.
     #[default]
+    Best,
+    /// The l-infinity K-norm mechanism, on blocks of features.
     Knorm,
+    /// The staircase mechanism on each feature.
+    Staircase,
     /// Independent discrete Laplace noise on each feature: the textbook mechanism.
     Laplace,
 }
 
-names!(Mechanism, "mechanism", Knorm = "knorm", Laplace = "laplace");
+names!(
+    Mechanism,
+    "mechanism",
+    Best = "best",
+    Knorm = "knorm",
+    Staircase = "staircase",
+    Laplace = "laplace"
+);
 
 impl Mechanism {
     /// The name in prose.
     pub fn in_words(self) -> &'static str {
         match self {
+            Mechanism::Best => "K-norm or staircase",
             Mechanism::Knorm => "K-norm",
+            Mechanism::Staircase => "staircase",
             Mechanism::Laplace => "Laplace",
         }
     }
@@ -72,7 +84,7 @@ impl CertifiedMethod {
     /// The range of budgets that the arithmetic supports.
     pub const EPSILONS: [f64; 2] = [1e-4, 1e6];
 
-    /// The method with its defaults: K-norm noise, shrunk.
+    /// The method with its defaults: the least noise, shrunk.
     pub fn new(epsilon: Epsilon, features: usize) -> Self {
         Self { epsilon, features, mechanism: Mechanism::default(), shrink: true }
     }
@@ -84,6 +96,8 @@ pub struct Block {
     features: Vec<usize>,
     units: u64,
     exponent: u32,
+    /// The first step of staircase noise, in cells; none for K-norm noise.
+    first_step: Option<u64>,
 }
 
 impl Block {
@@ -96,6 +110,11 @@ impl Block {
         self.units
     }
 
+    /// The first step of staircase noise, in cells; none for K-norm noise.
+    pub fn first_step(&self) -> Option<u64> {
+        self.first_step
+    }
+
     pub fn epsilon(&self) -> f64 {
         self.units as f64 * 0.5f64.powi(self.exponent as i32)
     }
@@ -105,7 +124,7 @@ impl Block {
 #[derive(Debug, Clone)]
 pub struct CertifiedPlan {
     method: CertifiedMethod,
-    model: Arc<FeatureModel>,
+    model: Arc<FaceModel>,
     grid: Grid,
     blocks: Vec<Block>,
     exponent: u32,
@@ -150,7 +169,7 @@ const BITS: i32 = 30;
 const MAX_EXPONENT: i32 = 46;
 
 impl CertifiedPlan {
-    pub fn new(model: Arc<FeatureModel>, method: CertifiedMethod) -> Result<Self> {
+    pub fn new(model: Arc<FaceModel>, method: CertifiedMethod) -> Result<Self> {
         let (wanted, available) = (method.features, model.features());
         if !(1..=available).contains(&wanted) {
             return Err(Error::Features { wanted, available });
@@ -161,20 +180,21 @@ impl CertifiedPlan {
             return Err(Error::CertifiedEpsilon { given: epsilon, low, high });
         }
         let grid = Grid::new(&model, wanted)?;
-        let spreads = spreads(&model, wanted);
+        let spreads = model.spreads()[..wanted].to_vec();
         let mut order: Vec<usize> = (0..wanted).collect();
         order.sort_by(|a, b| grid.widths()[*b].total_cmp(&grid.widths()[*a]));
         let items = Items {
             widths: order.iter().map(|n| grid.widths()[*n].powi(2)).collect(),
             spreads: method.shrink.then(|| order.iter().map(|n| spreads[*n]).collect()),
             max_block: match method.mechanism {
-                Mechanism::Knorm => wanted.min(largest_block(epsilon)),
-                Mechanism::Laplace => 1,
+                Mechanism::Best | Mechanism::Knorm => wanted.min(largest_block(epsilon)),
+                Mechanism::Staircase | Mechanism::Laplace => 1,
             },
+            mechanism: method.mechanism,
         };
         let exponent = (BITS - epsilon.log2().floor() as i32).clamp(0, MAX_EXPONENT) as u32;
         let scale = 2f64.powi(exponent as i32);
-        // All budgets are rounded down, so their sum never exceeds epsilon (proofs/composition.md).
+        // All budgets are rounded down, so their sum never exceeds epsilon (proofs/face.md).
         let mut left = (epsilon * scale).floor() as u64;
         let min = 1u64 << exponent.saturating_sub(MIN_BITS);
         let mut blocks = Vec::new();
@@ -183,14 +203,19 @@ impl CertifiedPlan {
             left -= units;
             let features = order[range].to_vec();
             if units >= min {
-                blocks.push(Block { features, units, exponent });
+                let spent = units as f64 / scale;
+                let (_, share) = blocks::noise(method.mechanism, features.len(), spent);
+                let cells = |share: f64| (share * CELLS as f64).round().clamp(1.0, CELLS as f64);
+                let first_step = share.map(|share| cells(share) as u64);
+                blocks.push(Block { features, units, exponent, first_step });
             } else if !method.shrink {
                 return Err(Error::CertifiedEpsilon { given: epsilon, low, high });
             }
         }
         let mut noise = vec![f64::INFINITY; wanted];
         for block in &blocks {
-            let factor = variance(block.features.len()) / block.epsilon().powi(2);
+            let (factor, _) =
+                blocks::noise(method.mechanism, block.features.len(), block.epsilon());
             for &n in &block.features {
                 noise[n] = factor * grid.widths()[n].powi(2);
             }
@@ -220,9 +245,14 @@ impl CertifiedPlan {
         }
         let mut noisy = vec![None; expected];
         let whole = (CELLS as u64) << self.exponent;
-        // Blocks are independent: their budgets add up (proofs/composition.md).
+        // Blocks are independent: their budgets add up (proofs/face.md).
         for block in &self.blocks {
-            let draws = knorm(block.features.len(), block.units, whole, noise);
+            let draws = match block.first_step {
+                Some(first) => {
+                    vec![staircase(CELLS as u64, first, block.units, 1 << self.exponent, noise)?]
+                }
+                None => knorm(block.features.len(), block.units, whole, noise)?,
+            };
             for (&n, draw) in block.features.iter().zip(draws) {
                 noisy[n] = Some(cells.0[n].clamp(0, CELLS) + draw);
             }
@@ -230,7 +260,7 @@ impl CertifiedPlan {
         Ok(Noisy(noisy))
     }
 
-    /// Estimates features from noisy ones alone (proofs/post-processing.md).
+    /// Estimates features from noisy ones alone (proofs/face.md).
     pub fn estimate(&self, noisy: &Noisy) -> Estimate {
         let estimate = |(n, cell): (usize, &Option<i64>)| {
             let value = cell.map_or(0.0, |cell| self.kept[n] * self.grid.value(n, cell));
@@ -243,7 +273,7 @@ impl CertifiedPlan {
         &self.method
     }
 
-    pub fn model(&self) -> &Arc<FeatureModel> {
+    pub fn model(&self) -> &Arc<FaceModel> {
         &self.model
     }
 
@@ -276,10 +306,10 @@ impl CertifiedPlan {
         &self.spreads
     }
 
-    /// Expected mean squared error of the chip, for a face from the public prior and before features are
-    /// clipped to their boxes.
+    /// Expected mean squared error of a face's values in these features, for a face from the public prior
+    /// and before features are clipped to their boxes.
     pub fn expected_mse(&self) -> f64 {
-        self.errors.iter().sum::<f64>() / self.model.pixels() as f64
+        self.errors.iter().sum::<f64>() / self.model.values() as f64
     }
 
     /// Expected squared error of each feature's estimate, for a face from the public prior and before
@@ -294,10 +324,4 @@ impl CertifiedPlan {
 /// the hundreds (proofs/mechanisms.md).
 fn largest_block(epsilon: f64) -> usize {
     ((2.0 * CELLS as f64 / epsilon) as usize).clamp(1, MAX_FEATURES)
-}
-
-/// Variances of features over the training set. Public.
-fn spreads(model: &FeatureModel, features: usize) -> Vec<f64> {
-    let pictures = model.provenance().pictures.max(2) as f64;
-    model.singular_values()[..features].iter().map(|s| s * s / (pictures - 1.0)).collect()
 }

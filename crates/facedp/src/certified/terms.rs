@@ -45,26 +45,25 @@ impl CertifiedPlan {
     pub fn terms(&self, randomness: Randomness) -> CertifiedTerms {
         let (claim, keyed) = match randomness {
             Randomness::System => (
-                Claim::EpsDpFeatures,
+                Claim::EpsDpFace,
                 Some(
                     "the system's entropy cannot be guessed, and ChaCha20 cannot be told from random bits",
                 ),
             ),
             Randomness::Keyed => (
-                Claim::EpsDpFeatures,
+                Claim::EpsDpFace,
                 Some("against those who do not have the key and cannot break BLAKE3 or ChaCha20"),
             ),
             Randomness::Experiment => (Claim::None, None),
         };
         // The full list is in proofs/not-covered.md.
         let assumptions = [
-            "the rest of the picture (what is left without these features, colours, positions of faces) \
-             is the same; it can show who the person is, and it gives the features away wherever its \
-             content can be guessed (a plain background, a black border) or follows from how the source \
-             was stored (a JPEG file's quantisation)",
+            "what is outside the outline of a face (hair, neck, clothes, background, shadows, reflections) \
+             and its five landmarks, rounded to about 3 % of the face, are public: they can show who the \
+             person is",
             "one release of one face, published whatever it looks like; budgets add up over releases with \
-             the same features and faces, and over faces of one person; releases with other features, \
-             faces or boxes, or by another method, can together reveal everything",
+             the same outlines, and over faces of one person; releases with other outlines, or by another \
+             method, can together reveal everything",
             "people whose photos trained the model are not covered",
         ];
         let assumptions = assumptions.into_iter().chain(keyed).map(str::to_owned).collect();
@@ -77,8 +76,8 @@ impl CertifiedPlan {
                  model's public boxes"
                     .to_owned(),
             epsilon_spent: self.spent(),
-            neighbours: "pictures in fixed point that differ only in the features of one face, by any \
-                         amount; files from cameras hardly ever do"
+            neighbours: "any two photos that are equal outside the outline of one face, with the same rounded \
+                         landmarks: any face, or anything else, may be inside"
                 .to_owned(),
             assumptions,
             claim,

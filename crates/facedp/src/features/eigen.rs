@@ -21,11 +21,11 @@ const BLOCKS: (usize, usize) = (8, 12);
 const PRECISION: f64 = 1e-10;
 
 /// Eigenvalues in descending order, and their vectors as columns.
-pub(super) type Eigen = (Vec<f64>, Mat<f64>);
+pub(crate) type Eigen = (Vec<f64>, Mat<f64>);
 
 /// The `count` largest eigenvalues of a symmetric matrix of which the lower half is given. Fills in the
 /// upper half.
-pub(super) fn largest(gram: &mut Mat<f64>, count: usize) -> Result<Eigen> {
+pub(crate) fn largest(gram: &mut Mat<f64>, count: usize) -> Result<Eigen> {
     let n = gram.nrows();
     for column in 1..n {
         for row in 0..column {

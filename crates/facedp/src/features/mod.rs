@@ -4,7 +4,7 @@
 //! principal component analysis of a training set. Values are grey levels of a `side x side` luma
 //! chip.
 
-mod eigen;
+pub(crate) mod eigen;
 mod file;
 mod fit;
 

@@ -12,24 +12,33 @@
 use rand_core::CryptoRng;
 
 use super::laplace::{accept_exp, below};
+use crate::error::{Error, Result};
+
+/// No radius exceeds this, so that coordinates and the numbers they are drawn from fit a word.
+const MAX_RADIUS: u128 = 1 << 62;
 
 /// Draws noise in `m` dimensions. In one dimension the law is discrete Laplace of scale `t/s`. `s` and
-/// `t` must not be 0, and the mean radius, `(m + 1) t / s`, must stay far below `2^62`.
-pub fn knorm<R: CryptoRng + ?Sized>(m: usize, s: u64, t: u64, noise: &mut R) -> Vec<i64> {
+/// `t` must not be 0, and the mean radius, `(m + 1) t / s`, must stay far below `2^62`: a draw beyond it
+/// is an error, since rounding it would change the law (proofs/mechanisms.md).
+pub fn knorm<R: CryptoRng + ?Sized>(m: usize, s: u64, t: u64, noise: &mut R) -> Result<Vec<i64>> {
     let radius = loop {
-        let radius = (0..=m).map(|_| geometric(s, t, noise)).sum::<u64>();
+        let radius = (0..=m).map(|_| geometric(s, t, noise)).sum::<u128>();
+        if radius >= MAX_RADIUS - m as u128 {
+            return Err(Error::NoiseOverflow);
+        }
+        let radius = radius as u64;
         let side = 2 * radius + 1;
         if (1..=m as u64).all(|j| below(2 * (radius + j), noise) < side) {
             break radius;
         }
     };
     let coordinate = |_| below(2 * radius + 1, noise) as i64 - radius as i64;
-    (0..m).map(coordinate).collect()
+    Ok((0..m).map(coordinate).collect())
 }
 
 /// Draws `g >= 0` with `Pr[g]` proportional to `e^(-g s/t)`: the first half of Algorithm 2 of Canonne,
 /// Kamath and Steinke (2020).
-fn geometric<R: CryptoRng + ?Sized>(s: u64, t: u64, noise: &mut R) -> u64 {
+pub(super) fn geometric<R: CryptoRng + ?Sized>(s: u64, t: u64, noise: &mut R) -> u128 {
     let low = loop {
         let low = below(t, noise);
         if accept_exp(low, t, noise) {
@@ -40,5 +49,5 @@ fn geometric<R: CryptoRng + ?Sized>(s: u64, t: u64, noise: &mut R) -> u64 {
     while accept_exp(1, 1, noise) {
         high += 1;
     }
-    ((u128::from(t) * high + u128::from(low)) / u128::from(s)) as u64
+    (u128::from(t) * high + u128::from(low)) / u128::from(s)
 }

@@ -6,7 +6,9 @@
 mod knorm;
 mod laplace;
 mod source;
+mod staircase;
 
 pub use knorm::knorm;
 pub use laplace::discrete_laplace;
 pub use source::{Randomness, Source, experiment, keyed};
+pub use staircase::{best_staircase, staircase, staircase_variance};

@@ -56,6 +56,9 @@ fn solver(solver: Solver) -> String {
         Solver::Lmgd { eta, max_iterations, delta } => {
             format!("Lmgd {{ eta: {eta:?}, max_iterations: {max_iterations}, delta: {delta:?} }}")
         }
+        Solver::LmgdLiteral { eta, max_iterations, delta } => format!(
+            "LmgdLiteral {{ eta: {eta:?}, max_iterations: {max_iterations}, delta: {delta:?} }}"
+        ),
         Solver::Optimal { max_gap } => format!("Optimal {{ max_gap: {max_gap:?} }}"),
     }
 }

@@ -35,7 +35,7 @@ use crate::noise::Source;
 use crate::plane::Plane;
 use crate::rank::{self, Ranking};
 use crate::receipt::{Claim, Terms};
-use crate::scale::{Proposal, Solver, lmgd, na, optimal, uniform};
+use crate::scale::{Proposal, Solver, lmgd, lmgd_literal, na, optimal, uniform};
 use crate::weights::Weights;
 
 /// Ranking and scales, decided from the model and the method alone. Built once for many photos.
@@ -264,6 +264,9 @@ fn propose(
         }
         Solver::Lmgd { eta, max_iterations, delta } => {
             lmgd::solve(problem, survivals, eta, max_iterations, delta)
+        }
+        Solver::LmgdLiteral { eta, max_iterations, delta } => {
+            lmgd_literal::solve(problem, survivals, eta, max_iterations, delta)
         }
         Solver::Optimal { max_gap } => optimal::solve(problem, max_gap),
     }

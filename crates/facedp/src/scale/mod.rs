@@ -5,6 +5,7 @@
 //! budget.
 
 pub(crate) mod lmgd;
+pub(crate) mod lmgd_literal;
 pub(crate) mod na;
 pub(crate) mod optimal;
 pub(crate) mod uniform;
@@ -24,12 +25,20 @@ pub enum Solver {
         /// A weight is significant if it is at least this share of the feature's largest weight.
         significance: f64,
     },
-    /// The paper's iterative method.
+    /// The paper's iterative method, with signed steps.
     Lmgd {
         /// Step length, 0.01 to 0.1.
         eta: f64,
         max_iterations: usize,
         /// Stop when the sum of the residuals and the gap are below this.
+        delta: f64,
+    },
+    /// The paper's iterative method as printed.
+    LmgdLiteral {
+        /// Step length, 0.01 to 0.1.
+        eta: f64,
+        max_iterations: usize,
+        /// Stop when the sum of the residuals is below this.
         delta: f64,
     },
     /// The convex optimum.
@@ -42,8 +51,13 @@ pub enum Solver {
 impl Solver {
     /// `na` with the significance at which it beats uniform scales in all our measurements.
     pub const NA: Solver = Solver::Na { significance: 0.5 };
+    /// The closed form as printed; weights of 0 count as 1e-12.
+    pub const NA_LITERAL: Solver = Solver::Na { significance: 0.0 };
     /// `lmgd` with the largest step length of the paper's range.
     pub const LMGD: Solver = Solver::Lmgd { eta: 0.1, max_iterations: 2000, delta: 1e-3 };
+    /// The same step length and limits for the method as printed.
+    pub const LMGD_LITERAL: Solver =
+        Solver::LmgdLiteral { eta: 0.1, max_iterations: 2000, delta: 1e-3 };
     /// `optimal` to 1e-5 of the cost: 0.00004 dB.
     pub const OPTIMAL: Solver = Solver::Optimal { max_gap: 1e-5 };
 
@@ -53,6 +67,7 @@ impl Solver {
             Solver::Uniform => "uniform",
             Solver::Na { .. } => "na",
             Solver::Lmgd { .. } => "lmgd",
+            Solver::LmgdLiteral { .. } => "lmgd-literal",
             Solver::Optimal { .. } => "optimal",
         }
     }
@@ -69,8 +84,14 @@ impl Solver {
                 Err(Error::Significance(significance))
             }
             Solver::Na { .. } => Ok(()),
-            Solver::Lmgd { eta, .. } if !(0.01..=0.1).contains(&eta) => Err(Error::Eta(eta)),
-            Solver::Lmgd { delta, .. } => tolerance("lmgd", delta),
+            Solver::Lmgd { eta, .. } | Solver::LmgdLiteral { eta, .. }
+                if !(0.01..=0.1).contains(&eta) =>
+            {
+                Err(Error::Eta(eta))
+            }
+            Solver::Lmgd { delta, .. } | Solver::LmgdLiteral { delta, .. } => {
+                tolerance("lmgd", delta)
+            }
             Solver::Optimal { max_gap } => tolerance("optimal", max_gap),
         }
     }

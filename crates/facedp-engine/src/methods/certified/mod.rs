@@ -1,39 +1,42 @@
-//! `certified`: replaces the features of faces by noisy ones, with a differential-privacy guarantee for
-//! the features.
+//! `certified`: erases faces and puts others there, made from what is public and from differentially
+//! private numbers (proofs/face.md).
 
-mod split;
+mod compose;
+mod edge;
+mod erase;
+mod frame;
+mod model;
+mod neighbour;
+
+use std::sync::Arc;
 
 use facedp::certified::{Cells, CertifiedMethod, CertifiedPlan};
 use facedp::noise::{Randomness, Source};
 use facedp_nets::Workspace;
 use rand_chacha::ChaCha20Rng;
 
-use super::{Change, Face, LedgerUse, MethodInfo, Needs, Spent, Treated, Treatment};
+use super::{Change, Face, MethodInfo, Needs, Spent, Treated, Treatment};
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::format::Format;
 use crate::key::Secret;
 use crate::patch::Patch;
 use crate::photo::Photo;
 use crate::receipt::{Certificate, Details, Terms};
 use crate::request::Request;
 use crate::resources::Resources;
-use split::{compose, residual, split, split_fingerprint};
+use compose::compose;
+use erase::erase;
+use frame::Frame;
+
+pub use model::{embedded_faces, face_sample};
+pub use neighbour::neighbour;
 
 pub(super) const INFO: MethodInfo = MethodInfo {
     settings: &["epsilon", "features", "mechanism"],
     randomness: Some(Randomness::System),
-    ledger: LedgerUse::Always,
-    activity: "replacing features",
+    published_unseen: true,
+    activity: "replacing faces",
 };
-
-/// Note on a lossless result of a JPEG source: the rounding of JPEG reveals the features
-/// (proofs/public.md).
-const JPEG_LATTICE_NOTE: &str = "the source was a JPEG file, and its result is written without loss: from \
-                       how JPEG rounds, the features can be computed";
-
-const HEIC_LATTICE_NOTE: &str = "the source was a HEIC file, and its result is written without loss: from \
-                       how HEVC rounds, the features may be computed";
 
 pub(super) struct Certified {
     plan: CertifiedPlan,
@@ -53,7 +56,7 @@ impl Certified {
         if request.keep_metadata {
             return Err(Error::CertifiedMetadata);
         }
-        let model = &resources.model;
+        let model = embedded_faces()?;
         let plan = CertifiedPlan::new(model.clone(), method(request, model.features())?)?;
         Ok(Self { plan, secret: resources.certified_secret.clone() })
     }
@@ -72,17 +75,8 @@ impl Treatment for Certified {
         Needs { faces: true, landmarks: false, reference: false, min_width: 0.0 }
     }
 
-    fn note(&self, source: Format, result: Format) -> Option<&'static str> {
-        let lossy = matches!(source, Format::Jpeg | Format::Heic);
-        (lossy && result == Format::Png).then_some(match source {
-            Format::Heic => HEIC_LATTICE_NOTE,
-            _ => JPEG_LATTICE_NOTE,
-        })
-    }
-
-    fn require_treatable(&self, photo: &Photo, faces: &[Face]) -> Result<()> {
-        let patches: Vec<Patch> = faces.iter().map(|face| face.patch).collect();
-        split(photo.clone(), &patches, &self.plan).map(drop)
+    fn with_secret(&self, secret: &Secret) -> Option<Arc<dyn Treatment>> {
+        Some(Arc::new(Self { plan: self.plan.clone(), secret: secret.clone() }))
     }
 
     fn treat(
@@ -94,31 +88,32 @@ impl Treatment for Certified {
     ) -> Result<Treated> {
         let plan = &self.plan;
         let before = photo.digest();
-        let patches: Vec<Patch> = faces.iter().map(|face| face.patch).collect();
+        let frames: Vec<Frame> = faces.iter().map(frame).collect::<Result<_>>()?;
         control.proceed()?;
-        let (public, cells) = split(photo, &patches, plan)?;
+        let outlines: Vec<String> = frames.iter().map(Frame::fingerprint).collect();
+        let (public, cells) = erase(photo, frames, plan);
         let mut noisy = Vec::new();
         let mut identity = blake3::Hasher::new();
-        for (cells, patch) in cells.iter().zip(&patches) {
-            identity.update(&context(plan, &before, patch, cells));
-            let mut source = keyed_randomness(plan, &before, patch, cells, &self.secret)?;
+        for (cells, outline) in cells.iter().zip(&outlines) {
+            control.proceed()?;
+            identity.update(&context(plan, &before, outline, cells));
+            let mut source = keyed_randomness(plan, &before, outline, cells, &self.secret)?;
             noisy.push(plan.mechanism(cells, &mut source)?);
         }
         let estimates: Vec<_> = noisy.iter().map(|noisy| plan.estimate(noisy)).collect();
         let photo = compose(public, &estimates, plan);
         let grid = plan.grid();
         let mut changes = Vec::new();
-        for (n, (noisy, estimate)) in noisy.iter().zip(estimates).enumerate() {
-            let pairs = grid.values(&cells[n]).into_iter().zip(estimate.features());
+        for ((own, noisy), estimate) in cells.iter().zip(&noisy).zip(estimates) {
+            let pairs = grid.values(own).into_iter().zip(estimate.features());
             let squared: f64 = pairs.map(|(own, new)| (own - new).powi(2)).sum();
             let values = noisy.cells().iter().enumerate();
             changes.push(Change {
-                mse: squared / plan.model().pixels() as f64,
+                mse: squared / plan.model().values() as f64,
                 expected_mse: Some(plan.expected_mse()),
                 original: None,
                 details: Some(Details::Certified(Certificate {
                     noisy_features: values.map(|(i, c)| c.map(|c| grid.value(i, c))).collect(),
-                    residual: residual(&photo, &patches[n], &estimate, plan)?,
                     estimate,
                 })),
             });
@@ -127,11 +122,26 @@ impl Treatment for Certified {
         let spent = Spent {
             epsilon: plan.method().epsilon.get(),
             noise: self.secret.repeatable(&identity),
-            split: Some(split_fingerprint(plan, &patches)),
+            split: Some(outlines_fingerprint(&outlines)),
         };
         let changed = photo.digest() != before;
         Ok(Treated { photo, faces: changes, changed, spent: Some(spent) })
     }
+}
+
+/// The frame of a face. That of a face crop follows from its size alone.
+fn frame(face: &Face) -> Result<Frame> {
+    match (face.patch, face.seen) {
+        (Patch::Square(region), _) => Frame::of_square(region),
+        (Patch::Face(_), Some(seen)) => Frame::new(&seen.landmarks),
+        (Patch::Face(_), None) => Err(Error::NoFace),
+    }
+}
+
+/// Identifies what was erased. The budgets of two releases add up if it is the same for both
+/// (proofs/repeated.md). Ledgers hold it: the text that is hashed must not change.
+fn outlines_fingerprint(outlines: &[String]) -> String {
+    blake3::hash(outlines.join("; ").as_bytes()).to_hex()[..16].to_owned()
 }
 
 /// The randomness of a face. Under a key it depends on everything that determines the noisy features: the
@@ -139,17 +149,17 @@ impl Treatment for Certified {
 pub fn keyed_randomness(
     plan: &CertifiedPlan,
     photo: &[u8; 32],
-    patch: &Patch,
+    outline: &str,
     cells: &Cells,
     secret: &Secret,
 ) -> Result<Source<ChaCha20Rng>> {
-    secret.source(&context(plan, photo, patch, cells))
+    secret.source(&context(plan, photo, outline, cells))
 }
 
 /// The context of keyed randomness for a face. Its length is the same for all faces of a plan.
-fn context(plan: &CertifiedPlan, photo: &[u8; 32], patch: &Patch, cells: &Cells) -> Vec<u8> {
+fn context(plan: &CertifiedPlan, photo: &[u8; 32], outline: &str, cells: &Cells) -> Vec<u8> {
     let plan = blake3::hash(plan.fingerprint().as_bytes());
-    let geometry = blake3::hash(patch.fingerprint().as_bytes());
+    let geometry = blake3::hash(outline.as_bytes());
     let cells: Vec<[u8; 8]> = cells.numbers().iter().map(|cell| cell.to_le_bytes()).collect();
     let parts = [plan.as_bytes(), photo.as_slice(), geometry.as_bytes(), cells.as_flattened()];
     parts.concat()

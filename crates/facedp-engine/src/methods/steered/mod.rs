@@ -30,7 +30,7 @@ use facedp_nets::{Landmarks, Workspace};
 use rand_chacha::ChaCha20Rng;
 
 use super::context::NoiseContext;
-use super::{Change, Face, LedgerUse, MethodInfo, Needs, Treated, Treatment};
+use super::{Change, Face, MethodInfo, Needs, Treated, Treatment};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::key::Secret;
@@ -48,7 +48,7 @@ use finish::{Finished, finish, original};
 pub(super) const INFO: MethodInfo = MethodInfo {
     settings: &["strength", "goal", "min_quality", "shape", "steer_by", "epsilon", "experiment"],
     randomness: Some(Randomness::Keyed),
-    ledger: LedgerUse::Never,
+    published_unseen: false,
     activity: "steering",
 };
 

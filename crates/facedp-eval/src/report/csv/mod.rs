@@ -71,9 +71,8 @@ fn audits(rows: &mut Rows, results: &Results) {
         let case = case.budget(audit.features, audit.epsilon);
         rows.count(&case, "runs", audit.runs as u64);
         rows.number(&case, "epsilon_lower_bound", Some(audit.epsilon_lower_bound));
-        rows.number(&case, "attainable", Some(audit.attainable));
-        rows.number(&case, "delta_floor", Some(audit.structural.delta_floor));
-        rows.number(&case, "epsilon_structural", audit.structural.epsilon_structural);
+        rows.number(&case, "expected_bound", Some(audit.expected_bound));
+        rows.number(&case, "delta_floor", audit.structural.map(|found| found.delta_floor));
         rows.count(&case, "refuted", u64::from(audit.refuted));
     }
 }
@@ -181,7 +180,7 @@ mod tests {
             + 3 * results.attacks.len()
             + 2 * results.averaging.len()
             + 2 * results.gallery.len()
-            + 6 * results.audits.len();
+            + 5 * results.audits.len();
         assert_eq!(rows.len(), 1 + figures);
         assert_eq!(rows[0].join(","), HEAD);
         assert!(rows.iter().all(|row| row.len() == 17));

@@ -3,13 +3,16 @@
 use facedp::Preset;
 
 use super::{Finding, Verdict};
-use crate::report::paper::{COMPARED, PROPOSED};
+use crate::report::paper::{COMPARED, OURS, PROPOSED};
 use crate::report::pick;
 use crate::report::text::{counted, list, percents, short};
 use crate::results::{Estimate, MatcherRow, RecognitionRow, Results};
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
-    vec![equal_budgets(results), same_utility(results)]
+    vec![
+        equal_budgets(results),
+        same_utility(results, PROPOSED).beside(same_utility(results, OURS)),
+    ]
 }
 
 /// Rows of the matching rule with default rankings, grouped by number of features and budget.
@@ -68,16 +71,17 @@ fn spread(rows: &[&MatcherRow]) -> f64 {
 
 /// Whether both proposed methods have miss rates above those of all compared methods, with disjoint
 /// intervals. Judged by recogniser and PSNR, under the paper's threshold.
-fn same_utility(results: &Results) -> Finding {
+fn same_utility(results: &Results, two: [Preset; 2]) -> Finding {
     let rows = || results.recognition.iter().filter(|row| row.rule.name == "paper");
-    let group =
-        |methods: &'static [Preset]| move |row: &&RecognitionRow| methods.contains(&row.method);
+    let among = |methods: &[Preset], row: &RecognitionRow| methods.contains(&row.method);
     let mut cases = Vec::new();
     for recogniser in pick::distinct(rows().map(|row| row.recogniser.as_str())) {
         for psnr in pick::numbers(rows().map(|row| row.psnr)) {
             let at = || rows().filter(|r| r.recogniser == recogniser && pick::same(r.psnr, psnr));
-            let proposed = at().filter(group(&PROPOSED)).map(|r| r.self_fnr.low).reduce(f64::min);
-            let compared = at().filter(group(&COMPARED)).map(|r| r.self_fnr.high).reduce(f64::max);
+            let proposed =
+                at().filter(|row| among(&two, row)).map(|r| r.self_fnr.low).reduce(f64::min);
+            let compared =
+                at().filter(|row| among(&COMPARED, row)).map(|r| r.self_fnr.high).reduce(f64::max);
             cases.extend(proposed.zip(compared).map(|(proposed, compared)| proposed > compared));
         }
     }
@@ -85,15 +89,17 @@ fn same_utility(results: &Results) -> Finding {
         pick::numbers(rows().map(|row| row.psnr)).into_iter().map(short).collect();
     let ours = format!(
         "RDP-NA and RDP-LMGD miss {}, the other three {}, at {} dB",
-        percents(rows().filter(group(&PROPOSED)).map(|row| row.self_fnr.value)),
-        percents(rows().filter(group(&COMPARED)).map(|row| row.self_fnr.value)),
+        percents(rows().filter(|row| among(&two, row)).map(|row| row.self_fnr.value)),
+        percents(rows().filter(|row| among(&COMPARED, row)).map(|row| row.self_fnr.value)),
         list(&decibels),
     );
-    Finding {
+    let finding = Finding {
         section: "recognition",
         claim: "At equal utility and a threshold of 0.975, RDP-NA and RDP-LMGD miss 77 % and 81 %, \
                 the other three methods 38 to 40 %.",
         ours: if cases.is_empty() { String::new() } else { ours },
         verdict: Verdict::over(cases),
-    }
+    };
+    let known: Vec<Preset> = rows().map(|row| row.method).collect();
+    finding.about(two.into_iter().chain(COMPARED), |method| known.contains(&method))
 }

@@ -7,7 +7,7 @@ use crate::report::dots::{Case, Dot, Dots};
 use crate::report::figure;
 use crate::report::style::{Style, name};
 use crate::report::table::Table;
-use crate::report::text::{count, counted, escape, number, short};
+use crate::report::text::{count, counted, escape, maybe, number, short};
 use crate::results::Results;
 use crate::statistics::median;
 
@@ -32,7 +32,7 @@ pub(super) fn body(results: &Results) -> Option<String> {
         "features",
         "ε₀",
         "lower bound",
-        "attainable",
+        "expected",
         "runs",
         "lower bound of δ",
         "Theorem 1",
@@ -53,7 +53,8 @@ pub(super) fn body(results: &Results) -> Option<String> {
         short(100.0 * first.confidence),
         figure::dots(&[chart], "Claimed epsilon and the lower bound that was found."),
         table.html(
-            "“Attainable” is the bound that a correct mechanism with this ε₀ could show with as many runs."
+            "“Expected” is the bound that the Laplace mechanism with this ε₀ would show with as many runs if \
+             each event occurred as often as expected; by chance, a correct mechanism can show more."
         ),
     ))
 }
@@ -78,10 +79,15 @@ fn line(audit: &Audit) -> [String; 9] {
         audit.features.to_string(),
         short(audit.epsilon),
         number(audit.epsilon_lower_bound, 3),
-        number(audit.attainable, 3),
+        number(audit.expected_bound, 3),
         count(audit.runs),
-        number(audit.structural.delta_floor, 3),
+        maybe(audit.structural.map(|found| found.delta_floor), 3),
         theorem,
-        if audit.refuted { "<b class=\"no\">refuted</b>" } else { "not refuted" }.to_owned(),
+        match (audit.refuted, audit.too_few_runs()) {
+            (true, _) => "<b class=\"no\">refuted</b>",
+            (false, true) => "too few runs to tell",
+            (false, false) => "not refuted",
+        }
+        .to_owned(),
     ]
 }

@@ -24,8 +24,10 @@ pub(super) fn body(results: &Results) -> Option<String> {
         "<p>The paper’s rule (its eq. 3.1) matches two photos if each eigenface feature differs by no \
          more than a radius: here the largest difference among photos of one person in the training \
          set. The charts show how often a release no longer matches its own original. The paper argues \
-         that equal ε₀ means equal recognition, and therefore does not evaluate recognition at equal ε₀.\
-         </p>\n{}{}{}",
+         that equal ε₀ means equal recognition, and therefore does not evaluate recognition at equal ε₀. \
+         What it writes as the probability p̂ of a miss is a product of Laplace densities; “theory” here is \
+         the probability that the noise of some feature exceeds its radius, if all were independent and \
+         Laplace distributed.</p>\n{}{}{}",
         figure::lines(&charts, &[0.0, 10.0], "Share of missed originals, with 95 % intervals."),
         findings::of_section(results, "matcher"),
         table(rows).html(

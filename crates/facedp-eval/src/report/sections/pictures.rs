@@ -26,7 +26,7 @@ pub(super) fn body(panels: &[Panel]) -> Option<String> {
 
 pub(super) fn skipped(skipped: &[Skipped]) -> String {
     if skipped.is_empty() {
-        return "<p>None: every picture was used.</p>\n".to_owned();
+        return "<p>None: every picture that was read could be used.</p>\n".to_owned();
     }
     let mut table = Table::new(2, ["picture", "reason"]);
     for picture in skipped.iter().take(SHOWN) {

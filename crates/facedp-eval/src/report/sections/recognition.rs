@@ -53,12 +53,13 @@ fn clean(results: &Results) -> Table {
     let mut table = Table::new(2, ["recogniser", "rule", "distance", "missed", "impostor pairs"]);
     for row in &results.recognisers {
         table.group(row.clean_pair_fnr.iter().map(|(rule, missed)| {
+            let few = rule.name == "far-1e-3" && row.too_few_impostors();
             [
                 escape(&row.recogniser),
                 escape(&rule.name),
                 number(f64::from(rule.threshold), 3),
                 rate(missed),
-                count(row.impostor_pairs),
+                count(row.impostor_pairs) + if few { " (too few to tell)" } else { "" },
             ]
         }));
     }
