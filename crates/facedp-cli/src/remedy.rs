@@ -83,9 +83,7 @@ fn owner(setting: &str) -> &'static str {
 fn remedy(error: &Error) -> Option<String> {
     Some(
         match error {
-            Error::Format { .. } => {
-                "convert AVIF, GIF or video frames to one of these first"
-            }
+            Error::Format { .. } => "convert AVIF, GIF or video frames to one of these first",
             Error::Animated => "save one frame as a picture of its own",
             Error::FloatingPoint => "save it with 8 or 16 bits",
             Error::TooManyPixels { .. } => "reduce it first",
