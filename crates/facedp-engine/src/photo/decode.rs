@@ -197,7 +197,7 @@ impl Format {
                 .any(|b| brand == *b)
         {
             // The common brands say nothing about the coding; those that follow do.
-            let more = file.get(16..40).unwrap_or_default().chunks(4).any(|b| b == b"avif");
+            let more = file[16.min(file.len())..].chunks(4).take(8).any(|b| b == b"avif");
             return match more {
                 true => Err(Error::Format { found: "an AVIF picture" }),
                 false => Ok(Format::Heic),

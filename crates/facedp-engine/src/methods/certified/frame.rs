@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(Frame::new(&moved).unwrap(), frame);
         assert_eq!(
             frame.fingerprint(),
-            "outline 1: 97.0 112.0, 147.0 109.0, 125.0 138.0, 101.0 161.0, 145.0 159.0"
+            "outline 1: 97.0 112.0, 147.0 110.0, 125.0 138.0, 101.0 161.0, 145.0 159.0"
         );
     }
 
