@@ -198,10 +198,10 @@ fn found(
 }
 
 impl Audit {
-    /// Whether so few runs were made that even a mechanism without slack would hardly show a quarter of the
+    /// Whether so few runs were made that even a mechanism without slack would hardly show half of the
     /// claimed epsilon: not being refuted then means nothing.
     pub fn too_few_runs(&self) -> bool {
-        self.expected_bound < 0.25 * self.epsilon
+        self.expected_bound < 0.5 * self.epsilon
     }
 
     /// The result in a few sentences.
