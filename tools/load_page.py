@@ -91,7 +91,10 @@ class Server:
                 break
             time.sleep(1)
         place = f"/protect/{json.loads(text)['id']}"
-        self.ask("GET", f"{place}/events")
+        # Streams are few and end after a while: ask for the status where there is none.
+        while json.loads(self.ask("GET", place)[1])["state"] in ("waiting", "working"):
+            if self.ask("GET", f"{place}/events")[0] == 429:
+                time.sleep(1)
         status, photo = self.ask("GET", f"{place}/photo")
         self.ask("DELETE", place)
         kind = "a photo" if photo.startswith(PHOTO[:2]) else "no photo"
