@@ -369,5 +369,5 @@ fn weights_are_what_their_provenance_says() {
         assert!(row.replace(',', "").contains(&format!("| {} |", bytes.len())), "{row}");
         files += 1;
     }
-    assert_eq!(files, 8);
+    assert_eq!(files, 9);
 }

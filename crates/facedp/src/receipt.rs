@@ -48,9 +48,9 @@ impl Claim {
                  picture, which can show who it is and give these features away"
             }
             Claim::EpsDpFace => {
-                "eps-dp-face: whatever had been inside the outline of a face, this result would have been at \
-                 most e^epsilon times as likely, so it matches its own person at most e^epsilon times as \
-                 often as if somebody else had been there; nothing is promised about what is outside the \
+                "eps-dp-face: whatever face with the same rounded landmarks had been inside the outline, this \
+                 result would have been at most e^epsilon times as likely, so it matches its own person at \
+                 most e^epsilon times as often as if somebody else had been there; nothing is promised about what is outside the \
                  outline (hair, neck, clothes, background, where the face is), which can show who it is"
             }
         }

@@ -76,8 +76,8 @@ impl CertifiedPlan {
                  model's public boxes"
                     .to_owned(),
             epsilon_spent: self.spent(),
-            neighbours: "any two photos that are equal outside the outline of one face, with the same rounded \
-                         landmarks: any face, or anything else, may be inside"
+            neighbours: "any two photos that are equal in everything but samples inside the outline of one \
+                         face, and whose treated faces have the same rounded landmarks"
                 .to_owned(),
             assumptions,
             claim,

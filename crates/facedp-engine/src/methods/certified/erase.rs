@@ -24,12 +24,14 @@ pub(super) struct PublicPhoto {
 struct Owners<'a>(&'a [Frame]);
 
 impl Owners<'_> {
-    /// The face whose outline has a pixel inside; where outlines overlap, the one whose centre is nearer. So
-    /// every pixel belongs to one face at most (proofs/face.md).
+    /// The face whose outline has a pixel inside; where outlines overlap, the one to whose centre it is nearer,
+    /// as a share of the outline. So every pixel belongs to one face at most, whatever the order of the faces,
+    /// which depends on pixels (proofs/face.md).
     fn of(&self, x: usize, y: usize) -> Option<usize> {
         let radii = self.0.iter().enumerate().map(|(n, frame)| (n, frame.radius(x, y)));
         let inside = radii.filter(|(_, radius)| *radius < 1.0);
-        inside.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(n, _)| n)
+        let order = |a: usize, b: usize| self.0[a].cmp_places(&self.0[b]);
+        inside.min_by(|a, b| a.1.total_cmp(&b.1).then_with(|| order(a.0, b.0))).map(|(n, _)| n)
     }
 }
 
@@ -209,6 +211,24 @@ mod tests {
         assert_eq!(public.context(0), other.context(0));
         assert_eq!(cells[1], others[1]);
         assert_ne!(cells[0], others[0]);
+    }
+
+    /// The order of faces follows from the detector, which sees what is inside: it must not matter, even where
+    /// two outlines are equally near.
+    #[test]
+    fn the_order_of_faces_does_not_matter() {
+        let left = [[100.0, 100.0], [140.0, 100.0], [120.0, 122.0], [104.0, 142.0], [136.0, 142.0]];
+        let right = left.map(|[x, y]: [f32; 2]| [x + 64.0, y]);
+        let frames = [left, right].map(|landmarks| Frame::new(&landmarks).unwrap());
+        let turned = [frames[1].clone(), frames[0].clone()];
+        let (one, other) = (Owners(&frames), Owners(&turned));
+        let mut ties = 0;
+        for (x, y) in (0..260).flat_map(|y| (0..260).map(move |x| (x, y))) {
+            let radii = [0, 1].map(|n: usize| frames[n].radius(x, y));
+            ties += usize::from(radii[0] == radii[1] && radii[0] < 1.0);
+            assert_eq!(one.of(x, y), other.of(x, y).map(|n| 1 - n));
+        }
+        assert!(ties > 50, "{ties}");
     }
 
     /// Nothing of a face is left: its pixels are black, and the others are as they were.

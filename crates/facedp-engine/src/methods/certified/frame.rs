@@ -3,9 +3,12 @@
 //! A frame is a parallelogram with the eyes, the nose and the mouth at fixed places. The outline is an
 //! ellipse in it, from the hairline to below the chin. Points of a frame have coordinates of 0 to 1.
 
+use std::cmp::Ordering;
+use std::ops::Range;
+
 use facedp_nets::Landmarks;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::patch::{CHIP_LANDMARKS, CHIP_SIDE};
 use crate::photo::{Photo, Region};
 
@@ -21,6 +24,10 @@ const RADII: [f32; 2] = [0.42, 0.475];
 /// A face seen from the side or from below is narrower than from the front. Frames are not narrower than
 /// this share of the width that fits their height, or the other way round.
 const LEAST_ASPECT: f32 = 0.75;
+/// The sine of the smallest angle between the sides of a frame: landmarks can lie on one line.
+const LEAST_ANGLE: f32 = 0.2;
+/// How far a pixel can be from where it is computed to be, as a share of its coordinates.
+const IMPRECISION: f32 = 1.0 / (1 << 20) as f32;
 /// Landmarks are rounded to the largest power of two up to this share of the size of a face.
 const ROUNDING: f32 = 1.0 / 32.0;
 
@@ -64,6 +71,10 @@ impl Frame {
             down = upright(across).map(|v| -v);
         }
         let (wide, high) = (length(across).max(1e-3), length(down).max(1e-3));
+        let determinant = across[0] * down[1] - across[1] * down[0];
+        if determinant.abs() < LEAST_ANGLE * wide * high {
+            down = upright(across).map(|v| -v * high / wide);
+        }
         let widened = (LEAST_ASPECT * high / wide).max(1.0);
         let heightened = (LEAST_ASPECT * wide / high).max(1.0);
         across = across.map(|v| v * widened);
@@ -72,7 +83,12 @@ impl Frame {
         let anchor = middle(eyes, mouth);
         let at = [0.5, 0.5 * (EYES[1] + MOUTH[1])];
         let corner = [0, 1].map(|i| anchor[i] - at[0] * across[i] - at[1] * down[i]);
-        Ok(Self { landmarks, corner, across, down })
+        let frame = Self { landmarks, corner, across, down };
+        // Landmarks can be finite, and the frame not.
+        match frame.radius(0, 0).is_finite() {
+            true => Ok(frame),
+            false => Err(Error::from(facedp_nets::Error::Landmarks)),
+        }
     }
 
     /// The frame of a face crop that is cut like the chips of a model.
@@ -115,16 +131,38 @@ impl Frame {
         disc(self.to_frame([x as f32, y as f32]))
     }
 
+    /// An order that follows from the landmarks alone.
+    pub(super) fn cmp_places(&self, other: &Self) -> Ordering {
+        let places = |frame: &Self| frame.landmarks.as_flattened().to_vec();
+        let pairs = places(self).into_iter().zip(places(other));
+        pairs.map(|(a, b)| a.total_cmp(&b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    }
+
+    /// Whether a pixel of the photo is inside the outline.
+    pub(super) fn covers(&self, photo: &Photo) -> bool {
+        let Region { x, y, width, height } = self.region(photo);
+        (y..y + height).any(|y| (x..x + width).any(|x| self.radius(x, y) < 1.0))
+    }
+
     /// The pixels among which those inside the outline are.
     pub(super) fn region(&self, photo: &Photo) -> Region {
-        let centre = self.to_photo(CENTRE);
-        let reach = [0, 1].map(|i| (RADII[0] * self.across[i]).hypot(RADII[1] * self.down[i]));
         let size = [photo.width(), photo.height()];
-        let low = [0, 1].map(|i| (centre[i] - reach[i] - 1.0).floor().max(0.0) as usize);
-        let high = [0, 1].map(|i| ((centre[i] + reach[i]).ceil().max(-1.0) + 1.0) as usize);
+        let reach = self.reach();
+        let low = [0, 1].map(|i| reach[i].start.floor().max(0.0) as usize);
+        let high = [0, 1].map(|i| (reach[i].end.ceil().max(-1.0) + 1.0) as usize);
         let [left, top] = [0, 1].map(|i| low[i].min(size[i]));
         let [right, bottom] = [0, 1].map(|i| high[i].clamp(low[i].min(size[i]), size[i]));
         Region { x: left, y: top, width: right - left, height: bottom - top }
+    }
+
+    /// The extent of the outline, with a pixel and what single precision may miss.
+    fn reach(&self) -> [Range<f32>; 2] {
+        let centre = self.to_photo(CENTRE);
+        [0, 1].map(|i| {
+            let reach = (RADII[0] * self.across[i]).hypot(RADII[1] * self.down[i]);
+            let reach = reach + 1.0 + IMPRECISION * (centre[i].abs() + reach);
+            centre[i] - reach..centre[i] + reach
+        })
     }
 
     /// Pixels of the photo along a side of the frame.
@@ -198,5 +236,35 @@ mod tests {
         let frame = Frame::new(&side).unwrap();
         assert!(length(frame.across) > 0.74 * length(frame.down));
         assert!(Frame::new(&[[1.0, 1.0]; 5]).is_err());
+        assert!(Frame::new(&FRONTAL.map(|point| point.map(|v| v * 1e30))).is_err());
+    }
+
+    /// Landmarks on one line still have an outline around them.
+    #[test]
+    fn landmarks_on_a_line_have_an_outline() {
+        let line = [
+            [2592.0, 2304.0],
+            [2912.0, 2480.0],
+            [3008.0, 2528.0],
+            [3072.0, 2560.0],
+            [3392.0, 2704.0],
+        ];
+        let frame = Frame::new(&line).unwrap();
+        for [x, y] in line {
+            assert!(frame.radius(x as usize, y as usize) < 1.0);
+        }
+    }
+
+    /// Far from the origin, single precision does not tell pixels apart.
+    #[test]
+    fn regions_contain_the_outline_far_away() {
+        let place = |[x, y]: [f32; 2]| [x / 40.0 + 20_000_000.0, y / 40.0];
+        let frame = Frame::new(&FRONTAL.map(place)).unwrap();
+        let region = frame.reach();
+        for x in 19_999_900..20_000_100 {
+            for y in 0..8 {
+                assert!(frame.radius(x, y) >= 1.0 || region[0].contains(&(x as f32)));
+            }
+        }
     }
 }

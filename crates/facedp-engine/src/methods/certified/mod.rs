@@ -89,6 +89,9 @@ impl Treatment for Certified {
         let plan = &self.plan;
         let before = photo.digest();
         let frames: Vec<Frame> = faces.iter().map(frame).collect::<Result<_>>()?;
+        if !frames.iter().all(|frame| frame.covers(&photo)) {
+            return Err(Error::NoFace);
+        }
         control.proceed()?;
         let outlines: Vec<String> = frames.iter().map(Frame::fingerprint).collect();
         let (public, cells) = erase(photo, frames, plan);
