@@ -54,7 +54,7 @@ fn faces_get_drawn_features_and_the_claim_says_which() {
     assert_eq!(public["claim"], "eps-dp-face");
     assert_eq!(public["method"]["preset"], "certified");
     assert!(public["epsilon_spent"].as_f64().unwrap() <= 4.0);
-    assert!(public["neighbours"].as_str().unwrap().contains("outside the outline of one face"));
+    assert!(public["neighbours"].as_str().unwrap().contains("inside the outline of one face"));
     let faces = receipt["private"]["faces"].as_array().unwrap();
     assert_eq!(faces.len(), 2);
     for face in faces {

@@ -16,10 +16,10 @@ use super::parsers::{
 /// Faces are found and aligned. The change is made at a size of 128 pixels and lifted back to each face
 /// at full resolution; the rest of the photo stays as it is. Results have the names, formats and
 /// compression of their originals, which are never overwritten. Metadata (EXIF, GPS position, XMP,
-/// thumbnails) is left out. The colour profile is kept, and the orientation is applied.
+/// thumbnails) is left out. The colour profile is written anew, and the orientation is applied.
 ///
-/// The method `steered` changes a face, as little as possible, until the recognisers inside the program
-/// (dlib, SFace) no longer match it; other recognisers may still match. The paper's methods
+/// The method `steered` changes a face, as little as possible, until the five recognisers inside the
+/// program no longer match it; others may still match. The paper's methods
 /// (`rdp-optimal` and so on) add noise instead, which does not stop modern recognisers. `certified`
 /// throws everything inside a face's outline away and puts a face there that is made from what is public
 /// and from differentially private numbers, with a proven guarantee; the guarantee does not cover what is
