@@ -61,7 +61,7 @@ fn a_report_asks_it_and_is_resumed_with_the_same_file_only() {
     let path = folder.path();
     prepare(path);
     let args = "evaluate paper data -o report --identities all --methods rdp --epsilons 0.2 --features 4 \
-                --psnr 20 --attacks none --draws 10 --recogniser tiny.onnx";
+                --psnr 20 --attacks none --draws 10 --audit-runs 0 --recogniser tiny.onnx";
     let args: Vec<&str> = args.split_whitespace().collect();
     facedp_json(path, &args);
     let results = fs::read_to_string(path.join("report/results.json")).unwrap();
