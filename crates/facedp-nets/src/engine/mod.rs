@@ -9,6 +9,10 @@
 //! Existing crates do not fit: tract has no gradients, candle's max-pool gradient fails where kernel
 //! and stride differ, ort needs a shared library of 29 MB.
 
+// Loops over lanes, registers and positions are indexed: several arrays advance together, and the compiler unrolls
+// such loops and keeps the arrays in registers.
+#![allow(clippy::needless_range_loop, clippy::manual_memcpy)]
+
 mod activation;
 mod conv;
 mod dense;
