@@ -42,8 +42,10 @@ function card(methods, isDefault) {
 export function methodForm(form, offer) {
   const titles = [...new Set(offer.methods.map(({ title }) => title))];
   const cards = titles.map((title) => {
-    // The last one changes faces least.
+    // The last one changes faces least, but for the formulas as printed, which are for comparisons.
+    const literal = ({ name }) => name.endsWith("-literal");
     const methods = offer.methods.filter((method) => method.title === title).reverse();
+    methods.sort((a, b) => literal(a) - literal(b));
     return card(methods, methods.some(({ name }) => name === offer.default));
   });
   form.append(el("fieldset", {}, el("legend", {}, "What is done to faces"), ...cards.map(({ element }) => element)));
