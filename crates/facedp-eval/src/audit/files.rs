@@ -36,7 +36,7 @@ pub(super) fn pairs(plan: &CertifiedPlan) -> Result<Vec<Pair<'static>>> {
     ])
 }
 
-/// A pair of photos that are equal outside the outline of [`face`].
+/// A pair of photos that are equal outside the outline of one face.
 pub fn file_pair(
     plan: &CertifiedPlan,
     name: &str,
