@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use facedp::Epsilon;
 use facedp::noise::discrete_laplace;
-use faer::{Mat, Side};
+use facedp_linalg::{Mat, product, symmetric_eigen};
 use rand_core::CryptoRng;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView, serialize};
@@ -97,16 +97,14 @@ impl Prior {
         let mean: Vec<f64> =
             (0..all).map(|i| rows.iter().map(|row| row[i]).sum::<f64>() / n).collect();
         let centred = Mat::from_fn(rows.len(), all, |r, c| rows[r][c] - mean[c]);
-        let covariance = centred.transpose() * &centred;
-        let eigen = covariance
-            .self_adjoint_eigen(Side::Lower)
-            .map_err(|e| Error::Prior { problem: format!("no eigenvectors: {e:?}") })?;
-        let (vectors, values) = (eigen.U(), eigen.S());
+        let covariance = product(centred.transpose(), centred.as_ref());
+        let (values, vectors) = symmetric_eigen(covariance.as_ref())
+            .ok_or_else(|| Error::Prior { problem: "no eigenvectors".to_owned() })?;
         let mut directions = Vec::with_capacity(DIRECTIONS * all);
         let mut spreads = Vec::with_capacity(DIRECTIONS);
         // Eigenvalues are in ascending order.
         for column in (all - DIRECTIONS..all).rev() {
-            spreads.push((values.column_vector()[column].max(0.0) / (n - 1.0)).sqrt());
+            spreads.push((values[column].max(0.0) / (n - 1.0)).sqrt());
             directions.extend((0..all).map(|row| vectors[(row, column)]));
         }
         let quantile = |at: f64| -> Vec<f64> {

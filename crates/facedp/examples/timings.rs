@@ -1,7 +1,7 @@
 //! Times of the stages that `tools/compare_python.py` compares, as one JSON object of seconds.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "../benches/support/mod.rs"]
+#[path = "../../../benches/support/mod.rs"]
 mod support;
 
 use std::collections::BTreeMap;

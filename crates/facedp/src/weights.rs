@@ -3,8 +3,7 @@
 //! `w_ik = dF_i/dC_k = (H u_i)_k`: the features are linear in the coefficients, so the weights
 //! are the transform of the eigenfaces. Budget, cost and ranking need only their squares.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use facedp_linalg::{MatMut, MatRef, product_into};
 
 use crate::basis::Transform;
 
@@ -58,7 +57,7 @@ impl Weights {
     pub(crate) fn pulls(&self, worth: &[f64]) -> Vec<f64> {
         let mut pulls = vec![0.0; self.coefficients()];
         let (out, worth) = (column_mut(&mut pulls), column(worth));
-        matmul(out, Accum::Replace, self.matrix(), worth, 1.0, Par::Seq);
+        product_into(out, self.matrix(), worth);
         pulls
     }
 
@@ -66,7 +65,7 @@ impl Weights {
     pub(crate) fn variances(&self, x: &[f64]) -> Vec<f64> {
         let mut variances = vec![0.0; self.features];
         let (out, x) = (column_mut(&mut variances), column(x));
-        matmul(out, Accum::Replace, self.matrix().transpose(), x, 1.0, Par::Seq);
+        product_into(out, self.matrix().transpose(), x);
         variances
     }
 

@@ -1,8 +1,7 @@
 //! A mechanism on two neighbours, and the search for an event that tells them apart.
 
 use facedp::noise::experiment;
-use faer::Mat;
-use faer::linalg::solvers::Solve;
+use facedp_linalg::{Mat, solve};
 use rand_core::CryptoRng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -204,7 +203,7 @@ impl Pair<'_> {
         }
         // The difference of the inputs is known exactly, that of the means only approximately.
         let apart = Mat::from_fn(m, 1, |i, _| apart(i));
-        let weights = spread.partial_piv_lu().solve(&apart);
+        let weights = solve(spread.as_ref(), apart.as_ref());
         (0..m).map(|i| weights[(i, 0)]).collect()
     }
 }

@@ -6,8 +6,7 @@
 
 use std::sync::Arc;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use facedp_linalg::{MatMut, MatRef, product_into};
 use rustdct::{DctPlanner, TransformType2And3};
 
 use super::Transform;
@@ -108,13 +107,10 @@ impl Transform for Dct {
         }
         let columns: Vec<f64> =
             used.iter().flat_map(|&row| self.columns.cosines(row)).copied().collect();
-        matmul(
+        product_into(
             MatMut::from_row_major_slice_mut(plane, height, width),
-            Accum::Replace,
             MatRef::from_column_major_slice(&columns, height, used.len()),
             MatRef::from_row_major_slice(&lines, used.len(), width),
-            1.0,
-            Par::Seq,
         );
     }
 }

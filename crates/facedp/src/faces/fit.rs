@@ -1,8 +1,6 @@
 //! Fitting a face model to public faces.
 
-use faer::linalg::matmul::matmul;
-use faer::linalg::solvers::Solve;
-use faer::{Accum, Mat, MatRef, Par};
+use facedp_linalg::{Mat, MatRef, product, solve};
 
 use super::FaceModel;
 use super::file::{Content, write};
@@ -74,8 +72,7 @@ impl FaceModel {
             (means(&samples.faces, values), means(&samples.contexts, context));
         let faces = centred(&samples.faces, &mean);
         let faces = MatRef::from_row_major_slice(&faces, n, values);
-        let mut gram = Mat::zeros(n, n);
-        matmul(&mut gram, Accum::Replace, faces, faces.transpose(), 1.0, Par::Seq);
+        let mut gram = product(faces, faces.transpose());
         let (energies, vectors) = eigen::largest(&mut gram, features)?;
         if energies.iter().any(|energy| *energy <= 0.0) {
             return Err(Error::Rank {
@@ -84,14 +81,13 @@ impl FaceModel {
             });
         }
         // Directions as columns, and the coordinates of faces along them.
-        let mut directions = Mat::zeros(values, features);
-        matmul(&mut directions, Accum::Replace, faces.transpose(), &vectors, 1.0, Par::Seq);
+        let directions = product(faces.transpose(), vectors.as_ref());
         let lengths: Vec<f64> = energies.iter().map(|energy| energy.sqrt()).collect();
         let coordinates = Mat::from_fn(n, features, |row, i| vectors[(row, i)] * lengths[i]);
         let contexts = centred(&samples.contexts, &context_mean);
         let contexts = MatRef::from_row_major_slice(&contexts, n, context);
         let prediction = ridge(contexts, coordinates.as_ref());
-        let expected = contexts * &prediction;
+        let expected = product(contexts, prediction.as_ref());
         let left = |i: usize| -> Vec<f64> {
             (0..n).map(|row| coordinates[(row, i)] - expected[(row, i)]).collect()
         };
@@ -118,12 +114,12 @@ impl FaceModel {
 
 /// The linear map from contexts to coordinates with the least squared error, and a ridge.
 fn ridge(contexts: MatRef<'_, f64>, coordinates: MatRef<'_, f64>) -> Mat<f64> {
-    let mut normal = contexts.transpose() * contexts;
+    let mut normal = product(contexts.transpose(), contexts);
     let size = normal.nrows();
     let trace: f64 = (0..size).map(|i| normal[(i, i)]).sum();
     for i in 0..size {
         normal[(i, i)] += RIDGE * trace / size as f64 + f64::MIN_POSITIVE;
     }
-    let right = contexts.transpose() * coordinates;
-    normal.partial_piv_lu().solve(&right)
+    let right = product(contexts.transpose(), coordinates);
+    solve(normal.as_ref(), right.as_ref())
 }

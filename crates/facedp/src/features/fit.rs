@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use faer::linalg::matmul::matmul;
-use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use facedp_linalg::{Mat, MatMut, MatRef, add_gram, add_product, product};
 use half::f16;
 
 use super::{FeatureModel, Provenance, eigen, file};
@@ -112,19 +110,7 @@ fn principal_components(set: &TrainingSet, features: usize) -> Result<PrincipalC
     }
     let mean = set.mean();
     let mut gram = Mat::<f64>::zeros(n, n);
-    set.for_each_block(&mean, |_, block| {
-        triangular::matmul(
-            gram.as_mut(),
-            BlockStructure::TriangularLower,
-            Accum::Add,
-            block,
-            BlockStructure::Rectangular,
-            block.transpose(),
-            BlockStructure::Rectangular,
-            1.0,
-            Par::Seq,
-        );
-    });
+    set.for_each_block(&mean, |_, block| add_gram(gram.as_mut(), block));
     let (values, vectors) = eigen::largest(&mut gram, features)?;
     // Eigenvalues within rounding error of zero are not directions of the pictures.
     let negligible = values[0].max(0.0) * n as f64 * f64::EPSILON;
@@ -137,8 +123,7 @@ fn principal_components(set: &TrainingSet, features: usize) -> Result<PrincipalC
 
     let mut components = vec![0.0; features * pixels];
     set.for_each_block(&mean, |from, block| {
-        let mut part = Mat::<f64>::zeros(block.ncols(), features);
-        matmul(&mut part, Accum::Replace, block.transpose(), &top, 1.0, Par::Seq);
+        let part = product(block.transpose(), top.as_ref());
         for i in 0..features {
             let target = &mut components[i * pixels + from..][..block.ncols()];
             target.iter_mut().zip(part.col(i).iter()).for_each(|(t, p)| *t = *p);
@@ -204,7 +189,7 @@ fn project_all(set: &TrainingSet, mean: &[f32], eigenfaces: &[f64]) -> Vec<f64> 
     let mut target = MatMut::from_column_major_slice_mut(&mut projected, set.len(), features);
     set.for_each_block(&mean, |from, block| {
         let faces = faces.subcols(from, block.ncols());
-        matmul(target.as_mut(), Accum::Add, block, faces.transpose(), 1.0, Par::Seq);
+        add_product(target.as_mut(), 1.0, block, faces.transpose());
     });
     projected
 }

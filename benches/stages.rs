@@ -1,8 +1,6 @@
 //! The time of each stage. Quality against budget belongs to the evaluation.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod support;
-
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +10,7 @@ use facedp::basis::Basis;
 use facedp::metrics::{psnr, ssim, ssim_wang, variance};
 use facedp::noise::{discrete_laplace, experiment};
 use facedp::{FeatureModel, Geometric, Plan, Preset, Ranking};
-use support::{FEATURES, SIDE, chips, method, model, plane, training_set};
+use facedp_benches::{FEATURES, SIDE, chips, method, model, plane, training_set};
 
 /// For stages that take up to half a second.
 const SLOW: Duration = Duration::from_secs(5);
