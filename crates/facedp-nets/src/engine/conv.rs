@@ -81,7 +81,7 @@ impl Conv {
         (input, from): (&[Lanes], Shape),
         epilogue: Epilogue<'_>,
         output: &mut [Lanes],
-        Scratch { memory, tables }: &mut Scratch,
+        Scratch { memory, tables, .. }: &mut Scratch,
     ) {
         let to = self.shape(from);
         let mut pixels = input;
@@ -98,7 +98,7 @@ impl Conv {
         let weights = self.weights.chunks_exact(terms.len() * LANES).zip(&self.bias);
         let groups = output.chunks_exact_mut(to.area()).zip(weights);
         for (n, (output, (weights, bias))) in groups.enumerate() {
-            let products = Products { pixels, terms, weights };
+            let products = Products::<LANES, LANES> { pixels, terms, weights };
             let mut sink = Finished { finish: epilogue.group(n, *bias), output };
             if self.is_pointwise() {
                 products.run(registers, InOrder(to.area()), &mut sink);
@@ -116,14 +116,15 @@ impl Conv {
         upstream: &[Lanes],
         from: Shape,
         mut gradient: Target<'_>,
-        Scratch { memory, tables }: &mut Scratch,
+        Scratch { memory, tables, .. }: &mut Scratch,
     ) {
         let (to, area) = (self.shape(from), self.window.kernel * self.window.kernel);
         let weights = self.transposed.chunks_exact(to.groups() * area * LANES).enumerate();
         if self.is_pointwise() {
             tables.pointwise(to);
             for (n, weights) in weights {
-                let products = Products { pixels: upstream, terms: &tables.terms, weights };
+                let products =
+                    Products::<LANES, LANES> { pixels: upstream, terms: &tables.terms, weights };
                 let sink = &mut gradient.group(n, from.area());
                 products.run(registers, InOrder(from.area()), sink);
             }
@@ -135,7 +136,8 @@ impl Conv {
         for phase in self.window.phases() {
             tables.backward(self.window, wide, from, phase);
             for (n, weights) in weights.clone() {
-                let products = Products { pixels: &*padded, terms: &tables.terms, weights };
+                let products =
+                    Products::<LANES, LANES> { pixels: &*padded, terms: &tables.terms, weights };
                 let sink = &mut gradient.group(n, from.area());
                 products.run(registers, &tables.places[..], sink);
             }

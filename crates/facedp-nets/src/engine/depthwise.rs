@@ -127,6 +127,34 @@ impl Window {
     }
 }
 
+/// `P` neighbouring windows of 3x3, with a stride of `T`, from the first pixels of three lines. Lines that are too short
+/// count as zeros. Every pixel is loaded once for all windows that contain it.
+#[inline(always)]
+pub(super) fn windows<S: Simd, const V: usize, const P: usize, const T: usize>(
+    registers: Registers<S, V>,
+    lines: [&[Lanes]; 3],
+    weights: &[Lanes],
+) -> [[S::f32s; V]; P] {
+    let mut sums = [registers.zero(); P];
+    for ky in 0..3 {
+        let Some(line) = lines[ky].get(..T * (P - 1) + 3) else { continue };
+        let mut row = [registers.zero(); 3];
+        for kx in 0..3 {
+            row[kx] = registers.load(&weights[3 * ky + kx]);
+        }
+        for q in 0..T * (P - 1) + 3 {
+            let value = registers.load(&line[q]);
+            for kx in 0..3 {
+                if q >= kx && (q - kx) % T == 0 && (q - kx) / T < P {
+                    let p = (q - kx) / T;
+                    sums[p] = registers.mul_adds(row[kx], value, sums[p]);
+                }
+            }
+        }
+    }
+    sums
+}
+
 /// The windows of one group of channels.
 struct Sums<'a> {
     window: Window,
@@ -171,22 +199,9 @@ impl Sums<'_> {
             self.single(registers, y, 0..left, sink);
             let mut x = left;
             while x + P <= right {
-                let mut sums = [registers.zero(); P];
-                for ky in 0..3 {
-                    // Lines outside are empty.
-                    let Some(line) =
-                        lines[ky].get(T * x - padding..T * x - padding + T * (P - 1) + 3)
-                    else {
-                        continue;
-                    };
-                    for kx in 0..3 {
-                        let weight = registers.load(&self.weights[3 * ky + kx]);
-                        for p in 0..P {
-                            let value = registers.load(&line[T * p + kx]);
-                            sums[p] = registers.mul_adds(weight, value, sums[p]);
-                        }
-                    }
-                }
+                // Lines outside are empty.
+                let parts = lines.map(|line| line.get(T * x - padding..).unwrap_or_default());
+                let sums = windows::<S, V, P, T>(registers, parts, self.weights);
                 for p in 0..P {
                     sink.put(registers, y * width + x + p, sums[p]);
                 }

@@ -3,9 +3,10 @@
 use pulp::Simd;
 
 use super::activation::{Epilogue, Finished};
+use super::geometry::Tables;
 use super::lanes::{LANES, Lanes, grouped};
 use super::picture::{Bordered, COLOURS};
-use super::products::{InOrder, Products};
+use super::products::{Along, InOrder, Products};
 use super::registers::Registers;
 use super::target::GroupTarget;
 use super::workspace::Scratch;
@@ -91,15 +92,58 @@ impl Stem {
         output: &mut [Lanes],
         Scratch { tables, .. }: &mut Scratch,
     ) {
-        let (to, wide) = (self.shape(from), picture.wide());
-        let pixels = &picture.pixels()[picture.first(self.window.padding)..];
-        tables.forward(self.window, wide, to);
-        let weights = self.weights.chunks_exact(self.columns()).zip(&self.bias);
-        let groups = output.chunks_exact_mut(to.area()).zip(weights);
-        for (n, (output, (weights, bias))) in groups.enumerate() {
-            let products = Products { pixels, terms: &tables.terms, weights };
-            let mut sink = Finished { finish: epilogue.group(n, *bias), output };
-            products.run(registers, &tables.places[..], &mut sink);
+        let to = self.shape(from);
+        self.prepare(picture, tables);
+        for n in 0..to.groups() {
+            let finish = epilogue.group(n, self.bias[n]);
+            for y in 0..to.height {
+                let output = &mut output[n * to.area() + y * to.width..][..to.width];
+                self.line(registers, (picture, y), n, &mut Finished { finish, output }, tables);
+            }
+        }
+    }
+
+    /// Sets up the tables for [`Stem::line`].
+    pub(super) fn prepare(&self, picture: &Bordered, tables: &mut Tables) {
+        tables.lines(self.window, picture.wide().width);
+    }
+
+    pub(super) fn bias(&self, group: usize) -> Lanes {
+        self.bias[group]
+    }
+
+    /// One line of a group of outputs.
+    #[inline(always)]
+    pub(super) fn line<S: Simd, const V: usize>(
+        &self,
+        registers: Registers<S, V>,
+        (picture, y): (&Bordered, usize),
+        group: usize,
+        sink: &mut Finished<'_>,
+        tables: &Tables,
+    ) {
+        let first = picture.first(self.window.padding);
+        let pixels = &picture.pixels()[first + self.window.stride * y * picture.wide().width..];
+        let weights = &self.weights[group * self.columns()..][..self.columns()];
+        let (terms, width) = (&tables.terms[..], sink.output.len());
+        // A line of the window lies side by side in memory.
+        match (self.window.kernel, self.window.stride) {
+            (3, 1) => {
+                let products = Products::<9, COLOURS> { pixels, terms, weights };
+                products.run(registers, Along::<1>(width), sink);
+            }
+            (3, 2) => {
+                let products = Products::<9, COLOURS> { pixels, terms, weights };
+                products.run(registers, Along::<2>(width), sink);
+            }
+            (7, 2) => {
+                let products = Products::<21, COLOURS> { pixels, terms, weights };
+                products.run(registers, Along::<2>(width), sink);
+            }
+            _ => {
+                let products = Products::<COLOURS, COLOURS> { pixels, terms, weights };
+                products.run(registers, &tables.places[..width], sink);
+            }
         }
     }
 
@@ -112,14 +156,15 @@ impl Stem {
         upstream: &[Lanes],
         from: Shape,
         picture: &mut Bordered,
-        Scratch { memory, tables }: &mut Scratch,
+        Scratch { memory, tables, .. }: &mut Scratch,
     ) {
         let (to, wide) = (self.shape(from), picture.wide());
         let columns = memory.get_mut(self.scratch_len(from));
         tables.pointwise(to);
         let weights = self.transposed.chunks_exact(to.groups() * LANES);
         for (gradient, weights) in columns.chunks_exact_mut(to.area()).zip(weights) {
-            let products = Products { pixels: upstream, terms: &tables.terms, weights };
+            let products =
+                Products::<LANES, LANES> { pixels: upstream, terms: &tables.terms, weights };
             let sink = &mut GroupTarget { first: true, gradient, undo: None };
             products.run(registers, InOrder(to.area()), sink);
         }
