@@ -7,7 +7,7 @@
 use pulp::Simd;
 
 use super::lanes::{LANES, Lanes, group_of};
-use super::products::Sink;
+use super::products::{Sink, Sinks};
 use super::registers::Registers;
 
 /// An activation, with a slope for each channel or a cap.
@@ -161,6 +161,26 @@ impl Finish {
             };
         }
         undone
+    }
+}
+
+/// Writes finished values of all groups.
+pub(super) struct Finishing<'a> {
+    pub epilogue: Epilogue<'a>,
+    pub bias: &'a [Lanes],
+    pub output: &'a mut [Lanes],
+}
+
+impl<S: Simd, const V: usize> Sinks<S, V> for Finishing<'_> {
+    type Of<'a>
+        = Finished<'a>
+    where
+        Self: 'a;
+
+    #[inline(always)]
+    fn group(&mut self, n: usize, area: usize) -> Finished<'_> {
+        let output = &mut self.output[n * area..][..area];
+        Finished { finish: self.epilogue.group(n, self.bias[n]), output }
     }
 }
 

@@ -31,6 +31,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 mod unit;
+mod winograd;
 mod workspace;
 
 use activation::Activation;

@@ -105,6 +105,16 @@ pub(super) trait Sink<S: Simd, const V: usize> {
     fn repeats(&self) -> bool;
 }
 
+/// Where the sums of each group of channels go.
+pub(super) trait Sinks<S: Simd, const V: usize> {
+    type Of<'a>: Sink<S, V>
+    where
+        Self: 'a;
+
+    /// Of group `n`, which has `area` pixels.
+    fn group(&mut self, n: usize, area: usize) -> Self::Of<'_>;
+}
+
 impl<const I: usize, const N: usize> Products<'_, I, N> {
     /// Computes all sums. As many at once as fit into the registers, so that a weight is loaded once for all
     /// of them.

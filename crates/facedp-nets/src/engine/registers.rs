@@ -94,6 +94,15 @@ impl<S: Simd, const V: usize> Registers<S, V> {
         sum
     }
 
+    #[inline(always)]
+    pub(super) fn sub(self, a: [S::f32s; V], b: [S::f32s; V]) -> [S::f32s; V] {
+        let mut difference = a;
+        for v in 0..V {
+            difference[v] = self.simd.sub_f32s(a[v], b[v]);
+        }
+        difference
+    }
+
     /// `x` times 1 where the lowest bit of `value` is 1, else times `slope`.
     #[inline(always)]
     pub(super) fn undo_marked(self, x: S::f32s, value: S::f32s, slope: S::f32s) -> S::f32s {

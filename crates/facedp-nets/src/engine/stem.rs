@@ -12,6 +12,9 @@ use super::target::GroupTarget;
 use super::workspace::Scratch;
 use super::{Shape, Window};
 
+/// Columns that are added at once.
+const EIGHT: usize = 8;
+
 /// A convolution of a picture, with a bias.
 #[derive(Debug, Clone)]
 pub(crate) struct Stem {
@@ -20,7 +23,7 @@ pub(crate) struct Stem {
     /// A matrix of colours x outputs for each group of outputs and position in the window.
     weights: Vec<Lanes>,
     /// A matrix of outputs x columns for each group of columns and group of outputs. A column is a position in the
-    /// window and a colour.
+    /// window and a colour; lines of the window are filled up to multiples of 8 columns.
     transposed: Vec<Lanes>,
     bias: Vec<Lanes>,
 }
@@ -49,11 +52,15 @@ impl Stem {
                 rows.push(std::array::from_fn(output));
             }
         }
-        for group in 0..(area * COLOURS).div_ceil(LANES) {
+        let line = (COLOURS * window.kernel).next_multiple_of(EIGHT);
+        for group in 0..(window.kernel * line).div_ceil(LANES) {
             for output in 0..outputs.next_multiple_of(LANES) {
                 let column = |lane: usize| {
                     let n = group * LANES + lane;
-                    weight(output, n % COLOURS, n / COLOURS)
+                    let (row, x) = (n / line, n % line);
+                    let inside = row < window.kernel && x < COLOURS * window.kernel;
+                    let tap = row * window.kernel + x / COLOURS;
+                    if inside { weight(output, x % COLOURS, tap) } else { 0.0 }
                 };
                 columns.push(std::array::from_fn(column));
             }
@@ -78,9 +85,15 @@ impl Stem {
         self.window.padding
     }
 
-    /// The number of pixels that it needs in the scratch memory, for the columns.
+    /// Columns of one line of the window, filled up.
+    fn line_columns(&self) -> usize {
+        (COLOURS * self.window.kernel).next_multiple_of(EIGHT)
+    }
+
+    /// The number of pixels that it needs in the scratch memory, for the columns of one line.
     pub(super) fn scratch_len(&self, from: Shape) -> usize {
-        self.columns().div_ceil(LANES) * self.shape(from).area()
+        let columns = self.window.kernel * self.line_columns();
+        columns.div_ceil(LANES) * self.shape(from).width
     }
 
     #[inline(always)]
@@ -162,23 +175,33 @@ impl Stem {
         let columns = memory.get_mut(self.scratch_len(from));
         tables.pointwise(to);
         let weights = self.transposed.chunks_exact(to.groups() * LANES);
-        for (gradient, weights) in columns.chunks_exact_mut(to.area()).zip(weights) {
-            let products =
-                Products::<LANES, LANES> { pixels: upstream, terms: &tables.terms, weights };
-            let sink = &mut GroupTarget { first: true, gradient, undo: None };
-            products.run(registers, InOrder(to.area()), sink);
-        }
         let first = picture.first(self.window.padding);
         let picture = picture.pixels_mut()[first..].as_flattened_mut();
-        let line = COLOURS * self.window.kernel;
+        let eights = self.line_columns() / EIGHT;
         for y in 0..to.height {
-            for x in 0..to.width {
-                let n = y * to.width + x;
-                for row in 0..self.window.kernel {
-                    let at = self.window.stride * (y * wide.width + x) + row * wide.width;
-                    let sums = &mut picture[COLOURS * at..][..line];
-                    for (sum, column) in sums.iter_mut().zip(row * line..) {
-                        *sum += columns[column / LANES * to.area() + n][column % LANES];
+            let pixels = &upstream[y * to.width..];
+            let terms = &tables.terms[..];
+            for (gradient, weights) in columns.chunks_exact_mut(to.width).zip(weights.clone()) {
+                let products = Products::<LANES, LANES> { pixels, terms, weights };
+                let sink = &mut GroupTarget { first: true, gradient, undo: None };
+                products.run(registers, InOrder(to.width), sink);
+            }
+            for row in 0..self.window.kernel {
+                let line = &mut picture[COLOURS * (self.window.stride * y + row) * wide.width..];
+                for eight in 0..eights {
+                    let (group, half) = ((row * eights + eight) / 2, (row * eights + eight) % 2);
+                    let columns = &columns[group * to.width..][..to.width];
+                    for (x, column) in columns.iter().enumerate() {
+                        let at = COLOURS * self.window.stride * x + EIGHT * eight;
+                        let (Some(sums), Some(column)) = (
+                            line[at..].first_chunk_mut::<EIGHT>(),
+                            column[EIGHT * half..].first_chunk::<EIGHT>(),
+                        ) else {
+                            continue;
+                        };
+                        for i in 0..EIGHT {
+                            sums[i] += column[i];
+                        }
                     }
                 }
             }
