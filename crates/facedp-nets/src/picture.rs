@@ -111,11 +111,15 @@ impl Picture {
                     let six = |at: usize| self.rgb[at..].first_chunk::<6>().unwrap_or(&[0; 6]);
                     let (upper, lower) = (six(at), six(at + 3 * self.width));
                     for c in 0..3 {
-                        let mix = |line: &[u8; 6]| {
-                            u32::from(line[c]) * (256 - right) + u32::from(line[c + 3]) * right
+                        // Nothing can overflow: weights are at most 256 each.
+                        let mix = |a: u32, b: u32, second: u32| {
+                            let first = a.wrapping_mul(256_u32.wrapping_sub(second));
+                            first.wrapping_add(b.wrapping_mul(second))
                         };
-                        let sum = mix(upper) * (256 - bottom) + mix(lower) * bottom;
-                        pixel[c] = ((sum + 32_768) >> 16) as u8;
+                        let across =
+                            |line: &[u8; 6]| mix(line[c].into(), line[c + 3].into(), right);
+                        let sum = mix(across(upper), across(lower), bottom);
+                        pixel[c] = (sum.wrapping_add(32_768) >> 16) as u8;
                     }
                 }
                 (u, v) = (u + across, v + down);

@@ -45,10 +45,10 @@ impl<'b> Weights<'b> {
     }
 
     /// A dense convolution of a picture from `NAME.weight` and `NAME.bias`.
-    pub(crate) fn stem(&self, name: &str, window: Window) -> Result<Op> {
+    pub(crate) fn stem(&self, name: &str, window: Window) -> Result<Stem> {
         let (weights, bias) = self.pair(name)?;
         let conv = Stem::new(window, 3, &weights, &bias);
-        conv.map(Op::Stem).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
+        conv.ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
     }
 
     /// A dense convolution from `NAME.weight` and `NAME.bias`.
@@ -83,13 +83,13 @@ impl<'b> Weights<'b> {
     }
 
     /// A pointwise convolution from `NAME.pointwise`, then a depthwise one from `NAME.depthwise`.
-    pub(crate) fn unit(&self, name: &str, inputs: usize) -> Result<Op> {
+    pub(crate) fn unit(&self, name: &str, inputs: usize) -> Result<Unit> {
         let (weights, bias) = self.pair(&format!("{name}.pointwise"))?;
         let point = Conv::new(Window::new(1, 1, 0), inputs, &weights, &bias);
         let (weights, bias) = self.pair(&format!("{name}.depthwise"))?;
         let depth = Depthwise::new(Window::new(3, 1, 1), &weights, &bias);
         let unit = point.zip(depth).and_then(|(point, depth)| Unit::new(point, depth));
-        unit.map(Op::Unit).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
+        unit.ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
     }
 
     /// A PReLU from `NAME.slope`.

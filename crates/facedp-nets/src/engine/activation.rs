@@ -1,16 +1,16 @@
 //! What happens to each value of a node after its operation: a bias, then ReLU, ReLU6 or PReLU.
 //!
-//! All three are `x` where positive, else `slope * x`, and at most `cap`. Gradients need to know which values passed unchanged:
-//! of every value after an activation, the lowest bit says so. That costs no memory, and less precision than one
-//! rounding.
+//! All three are `x` where positive, else `slope * x`, and at most `cap`. Gradients need to know which values passed
+//! unchanged. Without slopes, these are the values between 0 and the cap. With slopes, which may be negative, the lowest
+//! bit of every value says so: that costs no memory, and less precision than one rounding.
 
 use pulp::Simd;
 
 use super::lanes::{LANES, Lanes, group_of};
-use super::products::Sink;
+use super::products::{Sink, Sinks};
 use super::registers::Registers;
 
-/// An activation, with a slope for each channel.
+/// An activation, with a slope for each channel or a cap.
 #[derive(Debug, Clone)]
 pub(crate) struct Activation {
     /// Slopes below zero; none means 0.
@@ -41,8 +41,17 @@ pub(super) struct Finish {
     bias: Lanes,
     factor: Lanes,
     slope: Lanes,
-    /// None without an activation.
-    cap: Option<f32>,
+    kind: Kind,
+}
+
+/// What an activation does to a value.
+#[derive(Clone, Copy)]
+enum Kind {
+    None,
+    /// Between 0 and a cap.
+    Clip(f32),
+    /// Values below zero times a slope, and a mark in the others.
+    Slope,
 }
 
 impl Epilogue<'_> {
@@ -50,7 +59,12 @@ impl Epilogue<'_> {
     pub(super) fn group(&self, group: usize, bias: Lanes) -> Finish {
         let slopes = self.activation.map_or(&[][..], |activation| &activation.slopes);
         let (factor, slope) = (group_of(self.factors, group, 1.0), group_of(slopes, group, 0.0));
-        Finish { bias, factor, slope, cap: self.activation.map(|activation| activation.cap) }
+        let kind = match self.activation {
+            None => Kind::None,
+            Some(activation) if activation.slopes.is_empty() => Kind::Clip(activation.cap),
+            Some(_) => Kind::Slope,
+        };
+        Finish { bias, factor, slope, kind }
     }
 
     /// Finishes a node without weights.
@@ -110,10 +124,18 @@ impl Finish {
         for v in 0..V {
             values[v] = registers.mul_add(sum[v], factor[v], bias[v]);
         }
-        if let Some(cap) = self.cap {
-            let slope = registers.load(&self.slope);
-            for v in 0..V {
-                values[v] = registers.activate(values[v], slope[v], cap);
+        match self.kind {
+            Kind::None => {}
+            Kind::Clip(cap) => {
+                for v in 0..V {
+                    values[v] = registers.clip(values[v], cap);
+                }
+            }
+            Kind::Slope => {
+                let slope = registers.load(&self.slope);
+                for v in 0..V {
+                    values[v] = registers.marked(values[v], slope[v]);
+                }
             }
         }
         values
@@ -132,11 +154,33 @@ impl Finish {
         let mut undone = gradient;
         for v in 0..V {
             undone[v] = registers.mul(undone[v], factor[v]);
-            if self.cap.is_some() {
-                undone[v] = registers.undo(undone[v], value[v], slope[v]);
-            }
+            undone[v] = match self.kind {
+                Kind::None => undone[v],
+                Kind::Clip(cap) => registers.undo_clip(undone[v], value[v], cap),
+                Kind::Slope => registers.undo_marked(undone[v], value[v], slope[v]),
+            };
         }
         undone
+    }
+}
+
+/// Writes finished values of all groups.
+pub(super) struct Finishing<'a> {
+    pub epilogue: Epilogue<'a>,
+    pub bias: &'a [Lanes],
+    pub output: &'a mut [Lanes],
+}
+
+impl<S: Simd, const V: usize> Sinks<S, V> for Finishing<'_> {
+    type Of<'a>
+        = Finished<'a>
+    where
+        Self: 'a;
+
+    #[inline(always)]
+    fn group(&mut self, n: usize, area: usize) -> Finished<'_> {
+        let output = &mut self.output[n * area..][..area];
+        Finished { finish: self.epilogue.group(n, self.bias[n]), output }
     }
 }
 

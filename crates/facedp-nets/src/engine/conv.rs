@@ -2,12 +2,13 @@
 
 use pulp::Simd;
 
-use super::activation::{Epilogue, Finished};
+use super::activation::{Epilogue, Finished, Finishing};
 use super::geometry::pad;
 use super::lanes::{LANES, Lanes, grouped};
 use super::products::{InOrder, Products};
 use super::registers::Registers;
 use super::target::Target;
+use super::winograd::Winograd;
 use super::workspace::Scratch;
 use super::{Shape, Window};
 
@@ -20,8 +21,14 @@ pub(crate) struct Conv {
     weights: Vec<Lanes>,
     /// A matrix of outputs x inputs for each group of inputs, group of outputs and position in the window.
     transposed: Vec<Lanes>,
+    /// Instead of both where it pays: forward and backward.
+    winograd: Option<[Winograd; 2]>,
     bias: Vec<Lanes>,
 }
+
+/// Convolutions with more channels have small pictures, for which transformed windows take longer to come from memory
+/// than they save.
+const MAX_WINOGRAD: usize = 128;
 
 impl Conv {
     /// A convolution of `inputs` channels, with one bias per output channel. Weights come by output, input and
@@ -39,13 +46,19 @@ impl Conv {
         let weight = |o: usize, i: usize, tap: usize| {
             if o < outputs && i < inputs { weights[(o * inputs + i) * area + tap] } else { 0.0 }
         };
-        Some(Self {
-            window,
-            outputs,
-            weights: matrices(inputs, outputs, area, &|i, o, tap| weight(o, i, tap)),
-            transposed: matrices(outputs, inputs, area, &weight),
-            bias: grouped(bias, 0.0),
-        })
+        let bias = grouped(bias, 0.0);
+        if window == Window::new(3, 1, 1) && inputs.max(outputs) <= MAX_WINOGRAD {
+            let forward = Winograd::new(inputs, outputs, &|i, o, tap| weight(o, i, tap));
+            // The transpose of this convolution has its windows turned by 180 degrees.
+            let backward =
+                Winograd::new(outputs, inputs, &|o, i, tap| weight(o, i, area - 1 - tap));
+            let winograd = Some([forward, backward]);
+            let (weights, transposed) = (Vec::new(), Vec::new());
+            return Some(Self { window, outputs, weights, transposed, winograd, bias });
+        }
+        let weights = matrices(inputs, outputs, area, &|i, o, tap| weight(o, i, tap));
+        let transposed = matrices(outputs, inputs, area, &weight);
+        Some(Self { window, outputs, weights, transposed, winograd: None, bias })
     }
 
     pub(super) fn shape(&self, from: Shape) -> Shape {
@@ -58,6 +71,9 @@ impl Conv {
 
     /// The number of pixels that it needs in the scratch memory.
     pub(super) fn scratch_len(&self, from: Shape) -> usize {
+        if let Some([forward, backward]) = &self.winograd {
+            return forward.scratch_len().max(backward.scratch_len());
+        }
         let margins = self.shape(from).with_border(self.window.margin());
         from.with_border(self.window.padding).lanes().max(margins.lanes())
     }
@@ -81,8 +97,13 @@ impl Conv {
         (input, from): (&[Lanes], Shape),
         epilogue: Epilogue<'_>,
         output: &mut [Lanes],
-        Scratch { memory, tables }: &mut Scratch,
+        scratch: &mut Scratch,
     ) {
+        if let Some([forward, _]) = &self.winograd {
+            let mut sinks = Finishing { epilogue, bias: &self.bias, output };
+            return forward.run(registers, (input, from), scratch, &mut sinks);
+        }
+        let Scratch { memory, tables, .. } = scratch;
         let to = self.shape(from);
         let mut pixels = input;
         if self.is_pointwise() {
@@ -98,7 +119,7 @@ impl Conv {
         let weights = self.weights.chunks_exact(terms.len() * LANES).zip(&self.bias);
         let groups = output.chunks_exact_mut(to.area()).zip(weights);
         for (n, (output, (weights, bias))) in groups.enumerate() {
-            let products = Products { pixels, terms, weights };
+            let products = Products::<LANES, LANES> { pixels, terms, weights };
             let mut sink = Finished { finish: epilogue.group(n, *bias), output };
             if self.is_pointwise() {
                 products.run(registers, InOrder(to.area()), &mut sink);
@@ -116,14 +137,19 @@ impl Conv {
         upstream: &[Lanes],
         from: Shape,
         mut gradient: Target<'_>,
-        Scratch { memory, tables }: &mut Scratch,
+        scratch: &mut Scratch,
     ) {
+        if let Some([_, backward]) = &self.winograd {
+            return backward.run(registers, (upstream, from), scratch, &mut gradient);
+        }
+        let Scratch { memory, tables, .. } = scratch;
         let (to, area) = (self.shape(from), self.window.kernel * self.window.kernel);
         let weights = self.transposed.chunks_exact(to.groups() * area * LANES).enumerate();
         if self.is_pointwise() {
             tables.pointwise(to);
             for (n, weights) in weights {
-                let products = Products { pixels: upstream, terms: &tables.terms, weights };
+                let products =
+                    Products::<LANES, LANES> { pixels: upstream, terms: &tables.terms, weights };
                 let sink = &mut gradient.group(n, from.area());
                 products.run(registers, InOrder(from.area()), sink);
             }
@@ -135,7 +161,8 @@ impl Conv {
         for phase in self.window.phases() {
             tables.backward(self.window, wide, from, phase);
             for (n, weights) in weights.clone() {
-                let products = Products { pixels: &*padded, terms: &tables.terms, weights };
+                let products =
+                    Products::<LANES, LANES> { pixels: &*padded, terms: &tables.terms, weights };
                 let sink = &mut gradient.group(n, from.area());
                 products.run(registers, &tables.places[..], sink);
             }

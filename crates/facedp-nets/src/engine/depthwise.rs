@@ -3,7 +3,7 @@
 use pulp::Simd;
 
 use super::activation::{Epilogue, Finished};
-use super::lanes::{Lanes, grouped};
+use super::lanes::{LANES, Lanes, grouped};
 use super::products::Sink;
 use super::registers::Registers;
 use super::target::Target;
@@ -85,12 +85,35 @@ impl Depthwise {
     ) {
         let (to, Window { kernel, stride, padding }) = (self.window.shape(from), self.window);
         let groups = upstream.chunks_exact(to.area()).enumerate();
+        if to.area() == 1 && padding == 0 {
+            for ((n, upstream), weights) in groups.zip(self.weights.chunks_exact(self.area())) {
+                let sink = &mut gradient.group(n, from.area());
+                let value = registers.load(&upstream[0]);
+                for at in 0..from.area() {
+                    let (y, x) = (at / from.width, at % from.width);
+                    let mut sum = registers.zero();
+                    if y < kernel && x < kernel {
+                        let weight = registers.load(&weights[y * kernel + x]);
+                        sum = registers.mul_adds(weight, value, sum);
+                    }
+                    sink.put(registers, at, sum);
+                }
+            }
+            return;
+        }
         if stride == 1 && padding < kernel {
             // The transpose of this convolution is the one with turned windows.
             let window = Window::new(kernel, 1, kernel - 1 - padding);
             for ((n, pixels), weights) in groups.zip(self.turned.chunks_exact(self.area())) {
                 let sums = Sums { window, pixels, from: to, to: from, weights };
                 sums.run(registers, &mut gradient.group(n, from.area()));
+            }
+            return;
+        }
+        if self.window == Window::new(3, 2, 1) {
+            for ((n, upstream), weights) in groups.zip(self.weights.chunks_exact(self.area())) {
+                let sink = &mut gradient.group(n, from.area());
+                every_other(registers, (upstream, to), from, weights, sink);
             }
             return;
         }
@@ -125,6 +148,76 @@ impl Window {
         let skipped = (last + 1).saturating_sub(outputs).min(count);
         (skipped..count).map(move |n| (phase + n * stride, last - n))
     }
+}
+
+/// The gradient of windows of 3x3 with a stride of 2 and a padding of 1. Even pixels are in the middle of one window along
+/// a side, odd ones at the edges of two.
+#[inline(always)]
+fn every_other<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    (upstream, to): (&[Lanes], Shape),
+    from: Shape,
+    weights: &[Lanes],
+    sink: &mut impl Sink<S, V>,
+) {
+    let (zero, none) = ([0.0; LANES], [(0, &[][..]); 2]);
+    for y in 0..from.height {
+        let line = |y: usize| upstream.chunks_exact(to.width).nth(y).unwrap_or_default();
+        let mut rows = none;
+        if y % 2 == 0 {
+            rows[0] = (3, line(y / 2));
+        } else {
+            rows = [(0, line(y / 2 + 1)), (6, line(y / 2))];
+        }
+        for i in 0..from.width.div_ceil(2) {
+            let (mut even, mut odd) = (registers.zero(), registers.zero());
+            for (first, line) in rows {
+                let Some(pixel) = line.get(i) else { continue };
+                let (pixel, next) = (pixel, line.get(i + 1).unwrap_or(&zero));
+                let (left, middle, right) = (
+                    registers.load(&weights[first]),
+                    registers.load(&weights[first + 1]),
+                    registers.load(&weights[first + 2]),
+                );
+                let (pixel, next) = (registers.load(pixel), registers.load(next));
+                even = registers.mul_adds(middle, pixel, even);
+                odd = registers.mul_adds(right, pixel, odd);
+                odd = registers.mul_adds(left, next, odd);
+            }
+            sink.put(registers, y * from.width + 2 * i, even);
+            if 2 * i + 1 < from.width {
+                sink.put(registers, y * from.width + 2 * i + 1, odd);
+            }
+        }
+    }
+}
+
+/// `P` neighbouring windows of 3x3, with a stride of `T`, from the first pixels of three lines. Lines that are too short
+/// count as zeros. Every pixel is loaded once for all windows that contain it.
+#[inline(always)]
+pub(super) fn windows<S: Simd, const V: usize, const P: usize, const T: usize>(
+    registers: Registers<S, V>,
+    lines: [&[Lanes]; 3],
+    weights: &[Lanes],
+) -> [[S::f32s; V]; P] {
+    let mut sums = [registers.zero(); P];
+    for ky in 0..3 {
+        let Some(line) = lines[ky].get(..T * (P - 1) + 3) else { continue };
+        let mut row = [registers.zero(); 3];
+        for kx in 0..3 {
+            row[kx] = registers.load(&weights[3 * ky + kx]);
+        }
+        for q in 0..T * (P - 1) + 3 {
+            let value = registers.load(&line[q]);
+            for kx in 0..3 {
+                if q >= kx && (q - kx) % T == 0 && (q - kx) / T < P {
+                    let p = (q - kx) / T;
+                    sums[p] = registers.mul_adds(row[kx], value, sums[p]);
+                }
+            }
+        }
+    }
+    sums
 }
 
 /// The windows of one group of channels.
@@ -171,22 +264,9 @@ impl Sums<'_> {
             self.single(registers, y, 0..left, sink);
             let mut x = left;
             while x + P <= right {
-                let mut sums = [registers.zero(); P];
-                for ky in 0..3 {
-                    // Lines outside are empty.
-                    let Some(line) =
-                        lines[ky].get(T * x - padding..T * x - padding + T * (P - 1) + 3)
-                    else {
-                        continue;
-                    };
-                    for kx in 0..3 {
-                        let weight = registers.load(&self.weights[3 * ky + kx]);
-                        for p in 0..P {
-                            let value = registers.load(&line[T * p + kx]);
-                            sums[p] = registers.mul_adds(weight, value, sums[p]);
-                        }
-                    }
-                }
+                // Lines outside are empty.
+                let parts = lines.map(|line| line.get(T * x - padding..).unwrap_or_default());
+                let sums = windows::<S, V, P, T>(registers, parts, self.weights);
                 for p in 0..P {
                     sink.put(registers, y * width + x + p, sums[p]);
                 }

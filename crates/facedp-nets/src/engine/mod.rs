@@ -14,6 +14,7 @@
 #![allow(clippy::needless_range_loop, clippy::manual_memcpy)]
 
 mod activation;
+mod chain;
 mod conv;
 mod dense;
 mod depthwise;
@@ -30,12 +31,15 @@ mod target;
 #[cfg(test)]
 mod tests;
 mod unit;
+mod winograd;
 mod workspace;
 
 use activation::Activation;
+pub(crate) use chain::{Chain, Link};
 pub(crate) use conv::Conv;
 pub(crate) use dense::Dense;
 pub(crate) use depthwise::Depthwise;
+use picture::Bordered;
 pub(crate) use pool::Pool;
 pub(crate) use stem::Stem;
 pub(crate) use unit::Unit;
@@ -92,6 +96,8 @@ pub(crate) enum Op {
     Input,
     /// A dense convolution of the network's input.
     Stem(Stem),
+    /// The first layers of a detector, without a gradient.
+    Chain(Chain),
     /// A dense convolution; with a window of the whole picture, a matrix product.
     Conv(Conv),
     /// A matrix product of all values, for matrices that are large.
@@ -245,6 +251,7 @@ impl Op {
         match self {
             Op::Input | Op::Relu | Op::Relu6 | Op::Prelu(_) | Op::Sigmoid | Op::Scale => a,
             Op::Stem(conv) => conv.shape(a),
+            Op::Chain(chain) => chain.shape(a),
             Op::Conv(conv) => conv.shape(a),
             Op::Dense(dense) => dense.shape(),
             Op::Depthwise(conv) => conv.window().shape(a),

@@ -5,6 +5,9 @@ use super::Shape;
 /// Channels of a picture.
 pub(crate) const COLOURS: usize = 3;
 
+/// Pixels after the last one, so that lines of windows can be filled up.
+const SPARE: usize = 3;
+
 /// A pixel of the input.
 pub(crate) type Pixel = [f32; COLOURS];
 
@@ -27,7 +30,7 @@ impl Bordered {
         let same = (self.shape.height, self.shape.width) == (shape.height, shape.width);
         if !same || self.border != border {
             self.pixels.clear();
-            self.pixels.resize(shape.with_border(border).area(), [0.0; COLOURS]);
+            self.pixels.resize(shape.with_border(border).area() + SPARE, [0.0; COLOURS]);
         }
         (self.shape, self.border) = (shape, border);
     }

@@ -102,12 +102,18 @@ fn halve(input: &[Lanes], width: usize, halved: usize, output: &mut [Lanes]) {
     let lines = input.chunks_exact(2 * width).zip(output.chunks_exact_mut(halved));
     for (two_lines, line) in lines {
         let (upper, lower) = two_lines.split_at(width);
-        let squares = upper.as_chunks::<2>().0.iter().zip(lower.as_chunks::<2>().0);
-        for (out, ([a, b], [c, d])) in line.iter_mut().zip(squares) {
-            for i in 0..LANES {
-                let larger = |a: f32, b: f32| if a > b { a } else { b };
-                out[i] = larger(larger(a[i], b[i]), larger(c[i], d[i]));
-            }
+        larger_of_squares(upper, lower, line);
+    }
+}
+
+/// The maximum of every square of 2x2 of two lines.
+#[inline(always)]
+pub(super) fn larger_of_squares(upper: &[Lanes], lower: &[Lanes], output: &mut [Lanes]) {
+    let squares = upper.as_chunks::<2>().0.iter().zip(lower.as_chunks::<2>().0);
+    for (out, ([a, b], [c, d])) in output.iter_mut().zip(squares) {
+        for i in 0..LANES {
+            let larger = |a: f32, b: f32| if a > b { a } else { b };
+            out[i] = larger(larger(a[i], b[i]), larger(c[i], d[i]));
         }
     }
 }

@@ -5,10 +5,10 @@ use pulp::Simd;
 use super::lanes::Lanes;
 use super::registers::Registers;
 
-/// For each place, a sum over terms: the pixel at the place's base plus the term's offset, times the term's matrix
-/// of `I x 16` weights.
-pub(super) struct Products<'a, const I: usize> {
-    pub pixels: &'a [[f32; I]],
+/// For each place, a sum over terms: the `I` values from the pixel at the place's base plus the term's offset on, times
+/// the term's matrix of `I x 16` weights. A pixel has `N` values.
+pub(super) struct Products<'a, const I: usize, const N: usize> {
+    pub pixels: &'a [[f32; N]],
     pub terms: &'a [Term],
     /// Matrices of `I` rows.
     pub weights: &'a [Lanes],
@@ -31,6 +31,8 @@ pub(super) struct Place {
 
 /// Where sums come from and go to.
 pub(super) trait Places: Copy {
+    /// Pixels from one place to the next, if that is the same for all.
+    const STRIDE: Option<usize>;
     fn count(self) -> usize;
     /// The position of the first pixel of a sum.
     fn base(self, n: usize) -> usize;
@@ -43,6 +45,7 @@ pub(super) trait Places: Copy {
 pub(super) struct InOrder(pub usize);
 
 impl Places for InOrder {
+    const STRIDE: Option<usize> = Some(1);
     #[inline(always)]
     fn count(self) -> usize {
         self.0
@@ -57,8 +60,29 @@ impl Places for InOrder {
     }
 }
 
+/// Places along a line, every `T`th pixel.
+#[derive(Clone, Copy)]
+pub(super) struct Along<const T: usize>(pub usize);
+
+impl<const T: usize> Places for Along<T> {
+    const STRIDE: Option<usize> = Some(T);
+    #[inline(always)]
+    fn count(self) -> usize {
+        self.0
+    }
+    #[inline(always)]
+    fn base(self, n: usize) -> usize {
+        T * n
+    }
+    #[inline(always)]
+    fn target(self, n: usize) -> usize {
+        n
+    }
+}
+
 /// Bases and targets from a table.
 impl Places for &[Place] {
+    const STRIDE: Option<usize> = None;
     #[inline(always)]
     fn count(self) -> usize {
         self.len()
@@ -81,7 +105,17 @@ pub(super) trait Sink<S: Simd, const V: usize> {
     fn repeats(&self) -> bool;
 }
 
-impl<const I: usize> Products<'_, I> {
+/// Where the sums of each group of channels go.
+pub(super) trait Sinks<S: Simd, const V: usize> {
+    type Of<'a>: Sink<S, V>
+    where
+        Self: 'a;
+
+    /// Of group `n`, which has `area` pixels.
+    fn group(&mut self, n: usize, area: usize) -> Self::Of<'_>;
+}
+
+impl<const I: usize, const N: usize> Products<'_, I, N> {
     /// Computes all sums. As many at once as fit into the registers, so that a weight is loaded once for all
     /// of them.
     #[inline(always)]
@@ -110,24 +144,24 @@ impl<const I: usize> Products<'_, I> {
         while n < count {
             if n + P > count {
                 if count < P || !sink.repeats() {
-                    self.tile::<S, V, 1>(registers, n, places, sink);
+                    self.tile::<S, V, 1, _>(registers, n, places, sink);
                     n += 1;
                     continue;
                 }
                 n = count - P;
             }
-            self.tile::<S, V, P>(registers, n, places, sink);
+            self.tile::<S, V, P, _>(registers, n, places, sink);
             n += P;
         }
     }
 
     /// Sums from `first` on.
     #[inline(always)]
-    fn tile<S: Simd, const V: usize, const P: usize>(
+    fn tile<S: Simd, const V: usize, const P: usize, L: Places>(
         &self,
         registers: Registers<S, V>,
         first: usize,
-        places: impl Places,
+        places: L,
         sink: &mut impl Sink<S, V>,
     ) {
         let mut bases = [0; P];
@@ -139,8 +173,19 @@ impl<const I: usize> Products<'_, I> {
         for term in self.terms {
             let weights = &matrices[term.matrix as usize];
             let mut pixels = [&[0.0; I]; P];
-            for p in 0..P {
-                pixels[p] = &self.pixels[bases[p] + term.offset as usize];
+            let flat = self.pixels.as_flattened();
+            if let Some(stride) = L::STRIDE {
+                // One check of bounds for all.
+                let start = N * (bases[0] + term.offset as usize);
+                let run = &flat[start..start + N * stride * (P - 1) + I];
+                for p in 0..P {
+                    pixels[p] = run[N * stride * p..].first_chunk().unwrap_or(&[0.0; I]);
+                }
+            } else {
+                for p in 0..P {
+                    let start = N * (bases[p] + term.offset as usize);
+                    pixels[p] = flat[start..].first_chunk().unwrap_or(&[0.0; I]);
+                }
             }
             for i in 0..I {
                 let weight = registers.load(&weights[i]);

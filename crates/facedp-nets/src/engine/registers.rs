@@ -94,9 +94,18 @@ impl<S: Simd, const V: usize> Registers<S, V> {
         sum
     }
 
+    #[inline(always)]
+    pub(super) fn sub(self, a: [S::f32s; V], b: [S::f32s; V]) -> [S::f32s; V] {
+        let mut difference = a;
+        for v in 0..V {
+            difference[v] = self.simd.sub_f32s(a[v], b[v]);
+        }
+        difference
+    }
+
     /// `x` times 1 where the lowest bit of `value` is 1, else times `slope`.
     #[inline(always)]
-    pub(super) fn undo(self, x: S::f32s, value: S::f32s, slope: S::f32s) -> S::f32s {
+    pub(super) fn undo_marked(self, x: S::f32s, value: S::f32s, slope: S::f32s) -> S::f32s {
         let simd = self.simd;
         let one = simd.splat_u32s(1);
         let passed = simd.equal_u32s(simd.and_u32s(simd.transmute_u32s_f32s(value), one), one);
@@ -108,17 +117,28 @@ impl<S: Simd, const V: usize> Registers<S, V> {
         self.simd.mul_f32s(a, b)
     }
 
-    /// `x` where positive, else `slope * x`; at most `cap`. The lowest bit is 1 where `0 < x < cap`.
+    /// `x` between 0 and `cap`.
     #[inline(always)]
-    pub(super) fn activate(self, x: S::f32s, slope: S::f32s, cap: f32) -> S::f32s {
+    pub(super) fn clip(self, x: S::f32s, cap: f32) -> S::f32s {
         let simd = self.simd;
-        let mut passed = simd.greater_than_f32s(x, self.splat(0.0));
-        let mut value = simd.select_f32s(passed, x, simd.mul_f32s(slope, x));
-        if cap < f32::INFINITY {
-            let cap = self.splat(cap);
-            passed = simd.and_m32s(passed, simd.less_than_f32s(x, cap));
-            value = simd.min_f32s(value, cap);
-        }
+        simd.min_f32s(simd.max_f32s(x, self.splat(0.0)), self.splat(cap))
+    }
+
+    /// `x` where `0 < value < cap`, else 0.
+    #[inline(always)]
+    pub(super) fn undo_clip(self, x: S::f32s, value: S::f32s, cap: f32) -> S::f32s {
+        let (simd, zero) = (self.simd, self.splat(0.0));
+        let passed = simd.greater_than_f32s(value, zero);
+        let passed = simd.and_m32s(passed, simd.less_than_f32s(value, self.splat(cap)));
+        simd.select_f32s(passed, x, zero)
+    }
+
+    /// `x` where positive, else `slope * x`. The lowest bit is 1 where `x` is positive.
+    #[inline(always)]
+    pub(super) fn marked(self, x: S::f32s, slope: S::f32s) -> S::f32s {
+        let simd = self.simd;
+        let passed = simd.greater_than_f32s(x, self.splat(0.0));
+        let value = simd.select_f32s(passed, x, simd.mul_f32s(slope, x));
         let (zero, one) = (simd.splat_u32s(0), simd.splat_u32s(1));
         let even = simd.and_u32s(simd.transmute_u32s_f32s(value), simd.not_u32s(one));
         let mark = simd.select_u32s(passed, one, zero);

@@ -3,13 +3,17 @@
 use pulp::Simd;
 
 use super::activation::{Epilogue, Finished};
+use super::geometry::Tables;
 use super::lanes::{LANES, Lanes, grouped};
 use super::picture::{Bordered, COLOURS};
-use super::products::{InOrder, Products};
+use super::products::{Along, InOrder, Products};
 use super::registers::Registers;
 use super::target::GroupTarget;
 use super::workspace::Scratch;
 use super::{Shape, Window};
+
+/// Columns that are added at once.
+const EIGHT: usize = 8;
 
 /// A convolution of a picture, with a bias.
 #[derive(Debug, Clone)]
@@ -19,7 +23,7 @@ pub(crate) struct Stem {
     /// A matrix of colours x outputs for each group of outputs and position in the window.
     weights: Vec<Lanes>,
     /// A matrix of outputs x columns for each group of columns and group of outputs. A column is a position in the
-    /// window and a colour.
+    /// window and a colour; lines of the window are filled up to multiples of 8 columns.
     transposed: Vec<Lanes>,
     bias: Vec<Lanes>,
 }
@@ -48,11 +52,15 @@ impl Stem {
                 rows.push(std::array::from_fn(output));
             }
         }
-        for group in 0..(area * COLOURS).div_ceil(LANES) {
+        let line = (COLOURS * window.kernel).next_multiple_of(EIGHT);
+        for group in 0..(window.kernel * line).div_ceil(LANES) {
             for output in 0..outputs.next_multiple_of(LANES) {
                 let column = |lane: usize| {
                     let n = group * LANES + lane;
-                    weight(output, n % COLOURS, n / COLOURS)
+                    let (row, x) = (n / line, n % line);
+                    let inside = row < window.kernel && x < COLOURS * window.kernel;
+                    let tap = row * window.kernel + x / COLOURS;
+                    if inside { weight(output, x % COLOURS, tap) } else { 0.0 }
                 };
                 columns.push(std::array::from_fn(column));
             }
@@ -77,9 +85,15 @@ impl Stem {
         self.window.padding
     }
 
-    /// The number of pixels that it needs in the scratch memory, for the columns.
+    /// Columns of one line of the window, filled up.
+    fn line_columns(&self) -> usize {
+        (COLOURS * self.window.kernel).next_multiple_of(EIGHT)
+    }
+
+    /// The number of pixels that it needs in the scratch memory, for the columns of one line.
     pub(super) fn scratch_len(&self, from: Shape) -> usize {
-        self.columns().div_ceil(LANES) * self.shape(from).area()
+        let columns = self.window.kernel * self.line_columns();
+        columns.div_ceil(LANES) * self.shape(from).width
     }
 
     #[inline(always)]
@@ -91,15 +105,58 @@ impl Stem {
         output: &mut [Lanes],
         Scratch { tables, .. }: &mut Scratch,
     ) {
-        let (to, wide) = (self.shape(from), picture.wide());
-        let pixels = &picture.pixels()[picture.first(self.window.padding)..];
-        tables.forward(self.window, wide, to);
-        let weights = self.weights.chunks_exact(self.columns()).zip(&self.bias);
-        let groups = output.chunks_exact_mut(to.area()).zip(weights);
-        for (n, (output, (weights, bias))) in groups.enumerate() {
-            let products = Products { pixels, terms: &tables.terms, weights };
-            let mut sink = Finished { finish: epilogue.group(n, *bias), output };
-            products.run(registers, &tables.places[..], &mut sink);
+        let to = self.shape(from);
+        self.prepare(picture, tables);
+        for n in 0..to.groups() {
+            let finish = epilogue.group(n, self.bias[n]);
+            for y in 0..to.height {
+                let output = &mut output[n * to.area() + y * to.width..][..to.width];
+                self.line(registers, (picture, y), n, &mut Finished { finish, output }, tables);
+            }
+        }
+    }
+
+    /// Sets up the tables for [`Stem::line`].
+    pub(super) fn prepare(&self, picture: &Bordered, tables: &mut Tables) {
+        tables.lines(self.window, picture.wide().width);
+    }
+
+    pub(super) fn bias(&self, group: usize) -> Lanes {
+        self.bias[group]
+    }
+
+    /// One line of a group of outputs.
+    #[inline(always)]
+    pub(super) fn line<S: Simd, const V: usize>(
+        &self,
+        registers: Registers<S, V>,
+        (picture, y): (&Bordered, usize),
+        group: usize,
+        sink: &mut Finished<'_>,
+        tables: &Tables,
+    ) {
+        let first = picture.first(self.window.padding);
+        let pixels = &picture.pixels()[first + self.window.stride * y * picture.wide().width..];
+        let weights = &self.weights[group * self.columns()..][..self.columns()];
+        let (terms, width) = (&tables.terms[..], sink.output.len());
+        // A line of the window lies side by side in memory.
+        match (self.window.kernel, self.window.stride) {
+            (3, 1) => {
+                let products = Products::<9, COLOURS> { pixels, terms, weights };
+                products.run(registers, Along::<1>(width), sink);
+            }
+            (3, 2) => {
+                let products = Products::<9, COLOURS> { pixels, terms, weights };
+                products.run(registers, Along::<2>(width), sink);
+            }
+            (7, 2) => {
+                let products = Products::<21, COLOURS> { pixels, terms, weights };
+                products.run(registers, Along::<2>(width), sink);
+            }
+            _ => {
+                let products = Products::<COLOURS, COLOURS> { pixels, terms, weights };
+                products.run(registers, &tables.places[..width], sink);
+            }
         }
     }
 
@@ -112,28 +169,39 @@ impl Stem {
         upstream: &[Lanes],
         from: Shape,
         picture: &mut Bordered,
-        Scratch { memory, tables }: &mut Scratch,
+        Scratch { memory, tables, .. }: &mut Scratch,
     ) {
         let (to, wide) = (self.shape(from), picture.wide());
         let columns = memory.get_mut(self.scratch_len(from));
         tables.pointwise(to);
         let weights = self.transposed.chunks_exact(to.groups() * LANES);
-        for (gradient, weights) in columns.chunks_exact_mut(to.area()).zip(weights) {
-            let products = Products { pixels: upstream, terms: &tables.terms, weights };
-            let sink = &mut GroupTarget { first: true, gradient, undo: None };
-            products.run(registers, InOrder(to.area()), sink);
-        }
         let first = picture.first(self.window.padding);
         let picture = picture.pixels_mut()[first..].as_flattened_mut();
-        let line = COLOURS * self.window.kernel;
+        let eights = self.line_columns() / EIGHT;
         for y in 0..to.height {
-            for x in 0..to.width {
-                let n = y * to.width + x;
-                for row in 0..self.window.kernel {
-                    let at = self.window.stride * (y * wide.width + x) + row * wide.width;
-                    let sums = &mut picture[COLOURS * at..][..line];
-                    for (sum, column) in sums.iter_mut().zip(row * line..) {
-                        *sum += columns[column / LANES * to.area() + n][column % LANES];
+            let pixels = &upstream[y * to.width..];
+            let terms = &tables.terms[..];
+            for (gradient, weights) in columns.chunks_exact_mut(to.width).zip(weights.clone()) {
+                let products = Products::<LANES, LANES> { pixels, terms, weights };
+                let sink = &mut GroupTarget { first: true, gradient, undo: None };
+                products.run(registers, InOrder(to.width), sink);
+            }
+            for row in 0..self.window.kernel {
+                let line = &mut picture[COLOURS * (self.window.stride * y + row) * wide.width..];
+                for eight in 0..eights {
+                    let (group, half) = ((row * eights + eight) / 2, (row * eights + eight) % 2);
+                    let columns = &columns[group * to.width..][..to.width];
+                    for (x, column) in columns.iter().enumerate() {
+                        let at = COLOURS * self.window.stride * x + EIGHT * eight;
+                        let (Some(sums), Some(column)) = (
+                            line[at..].first_chunk_mut::<EIGHT>(),
+                            column[EIGHT * half..].first_chunk::<EIGHT>(),
+                        ) else {
+                            continue;
+                        };
+                        for i in 0..EIGHT {
+                            sums[i] += column[i];
+                        }
                     }
                 }
             }

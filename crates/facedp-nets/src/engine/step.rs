@@ -35,6 +35,9 @@ impl Work for Forward<'_> {
             Op::Stem(conv) => {
                 return conv.forward(registers, (picture, from), epilogue, output, scratch);
             }
+            Op::Chain(chain) => {
+                return chain.forward(registers, (picture, from), output, scratch);
+            }
             Op::Conv(conv) => {
                 return conv.forward(registers, (x, from), epilogue, output, scratch);
             }
@@ -97,7 +100,8 @@ impl Work for Backward<'_> {
         let Self { op, inputs, position, output, upstream: up, gradient, picture, scratch } = self;
         let Input { values: x, shape: from } = inputs[position];
         match op {
-            Op::Input => {}
+            // Nobody asks a detector for a gradient.
+            Op::Input | Op::Chain(_) => {}
             Op::Stem(conv) => conv.backward(registers, up, from, picture, scratch),
             Op::Conv(conv) => conv.backward(registers, up, from, gradient, scratch),
             Op::Dense(dense) => dense.backward(registers, up, gradient),

@@ -4,7 +4,7 @@ use pulp::Simd;
 
 use super::activation::{Epilogue, Finish};
 use super::lanes::{LANES, Lanes};
-use super::products::Sink;
+use super::products::{Sink, Sinks};
 use super::registers::Registers;
 
 /// The gradient of a node, as one of the nodes computed from it sees it.
@@ -46,6 +46,18 @@ impl<'a> Target<'a> {
         } else {
             (0..LANES).for_each(|i| target[i] += pixel[i]);
         }
+    }
+}
+
+impl<S: Simd, const V: usize> Sinks<S, V> for Target<'_> {
+    type Of<'a>
+        = GroupTarget<'a>
+    where
+        Self: 'a;
+
+    #[inline(always)]
+    fn group(&mut self, n: usize, area: usize) -> GroupTarget<'_> {
+        Target::group(self, n, area)
     }
 }
 

@@ -3,6 +3,7 @@
 use pulp::Simd;
 
 use super::activation::{Epilogue, Finished};
+use super::depthwise::windows;
 use super::lanes::{LANES, Lanes};
 use super::products::{InOrder, Products, Sink};
 use super::registers::Registers;
@@ -11,7 +12,7 @@ use super::workspace::Scratch;
 use super::{Conv, Depthwise, Shape, Window};
 
 /// Lines of the pointwise convolution that a line of the result depends on.
-const LINES: usize = 3;
+pub(super) const LINES: usize = 3;
 
 /// A pointwise convolution, then a depthwise one with windows of 3x3, a stride of 1 and a padding of 1.
 #[derive(Debug, Clone)]
@@ -27,6 +28,14 @@ impl Unit {
             && depth.window() == Window::new(3, 1, 1)
             && depth.channels() == point.outputs();
         fits.then_some(Self { point, depth })
+    }
+
+    pub(super) fn point(&self) -> &Conv {
+        &self.point
+    }
+
+    pub(super) fn depth(&self) -> &Depthwise {
+        &self.depth
     }
 
     pub(super) fn shape(&self, from: Shape) -> Shape {
@@ -50,7 +59,7 @@ impl Unit {
         (input, from): (&[Lanes], Shape),
         epilogue: Epilogue<'_>,
         output: &mut [Lanes],
-        Scratch { memory, tables }: &mut Scratch,
+        Scratch { memory, tables, .. }: &mut Scratch,
     ) {
         let (to, pitch) = (self.shape(from), from.width + 2);
         tables.pointwise(from);
@@ -66,7 +75,8 @@ impl Unit {
                 } else {
                     let (weights, bias) = self.point.group(n, tables.terms.len());
                     let pixels = &input[y * from.width..];
-                    let products = Products { pixels, terms: &tables.terms, weights };
+                    let products =
+                        Products::<LANES, LANES> { pixels, terms: &tables.terms, weights };
                     let mut sink = Finished { finish: plain.group(n, bias), output: line };
                     products.run(registers, InOrder(from.width), &mut sink);
                 }
@@ -101,9 +111,9 @@ impl Unit {
     }
 }
 
-/// A line of windows. `lines` have a pixel more at both ends.
+/// A line of windows. `lines` have a pixel more at both ends; those outside the picture are empty.
 #[inline(always)]
-fn run_line<S: Simd, const V: usize>(
+pub(super) fn run_line<S: Simd, const V: usize>(
     registers: Registers<S, V>,
     lines: [&[Lanes]; LINES],
     weights: &[Lanes],
@@ -123,35 +133,24 @@ fn run_line_by<S: Simd, const V: usize, const P: usize>(
     weights: &[Lanes],
     sink: &mut impl Sink<S, V>,
 ) {
-    let width = lines[0].len() - 2;
+    let width = lines.map(<[Lanes]>::len).into_iter().max().unwrap_or(2) - 2;
     let mut x = 0;
     while x < width {
-        if x + P > width && width >= P {
+        if x + P > width {
+            if width < P {
+                let parts = lines.map(|line| line.get(x..).unwrap_or_default());
+                let [sum] = windows::<S, V, 1, 1>(registers, parts, weights);
+                sink.put(registers, x, sum);
+                x += 1;
+                continue;
+            }
             x = width - P;
         }
-        let count = P.min(width - x);
-        let mut sums = [registers.zero(); P];
-        for ky in 0..LINES {
-            let Some(line) = lines[ky].get(x..x + count + 2) else { continue };
-            for kx in 0..3 {
-                let weight = registers.load(&weights[3 * ky + kx]);
-                if count == P {
-                    let line = &line[..P + 2];
-                    for p in 0..P {
-                        sums[p] =
-                            registers.mul_adds(weight, registers.load(&line[p + kx]), sums[p]);
-                    }
-                } else {
-                    for p in 0..count {
-                        sums[p] =
-                            registers.mul_adds(weight, registers.load(&line[p + kx]), sums[p]);
-                    }
-                }
-            }
+        let parts = lines.map(|line| line.get(x..).unwrap_or_default());
+        let sums = windows::<S, V, P, 1>(registers, parts, weights);
+        for p in 0..P {
+            sink.put(registers, x + p, sums[p]);
         }
-        for (p, sum) in sums.into_iter().enumerate().take(count) {
-            sink.put(registers, x + p, sum);
-        }
-        x += count;
+        x += P;
     }
 }

@@ -1,6 +1,7 @@
 //! Running a network, in memory that is reused between runs.
 
 use super::activation::Epilogue;
+use super::chain::Progress;
 use super::geometry::Tables;
 use super::lanes::{LANES, Memory, from_planes, to_planes};
 use super::picture::{Bordered, COLOURS, Lines};
@@ -35,6 +36,9 @@ pub struct Workspace {
 pub(super) struct Scratch {
     pub memory: Memory,
     pub tables: Tables,
+    /// Terms of pointwise convolutions, beside other tables.
+    pub terms: Tables,
+    pub links: Vec<Progress>,
 }
 
 impl Network {
@@ -176,6 +180,7 @@ impl Network {
     fn border(&self) -> usize {
         let paddings = self.nodes.iter().map(|node| match &node.op {
             Op::Stem(conv) => conv.padding(),
+            Op::Chain(chain) => chain.padding(),
             _ => 0,
         });
         paddings.max().unwrap_or(0)
@@ -266,6 +271,7 @@ impl Workspace {
         }
         let scratch = network.nodes.iter().map(|node| match &node.op {
             Op::Stem(conv) => conv.scratch_len(self.shapes[node.inputs[0]]),
+            Op::Chain(chain) => chain.scratch_len(self.shapes[node.inputs[0]]),
             Op::Conv(conv) => conv.scratch_len(self.shapes[node.inputs[0]]),
             Op::Unit(unit) => unit.scratch_len(self.shapes[node.inputs[0]]),
             _ => 0,

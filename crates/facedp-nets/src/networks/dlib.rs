@@ -27,7 +27,7 @@ const BLOCKS: [(usize, bool); 14] = [
 pub(crate) fn network() -> Result<Network> {
     let weights = Weights::read("dlib", FILE)?;
     let mut net = Builder::default();
-    let mut x = net.then(net.input(), weights.stem("conv", Window::new(7, 2, 0))?);
+    let mut x = net.then(net.input(), Op::Stem(weights.stem("conv", Window::new(7, 2, 0))?));
     x = net.then(x, Op::Relu);
     x = net.then(x, Op::Pool(Pool::Max(Window::new(3, 2, 0))));
     let mut inputs = 32;

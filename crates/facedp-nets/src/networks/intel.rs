@@ -17,7 +17,7 @@ pub(crate) fn network() -> Result<Network> {
     let activate = |net: &mut Builder, x: NodeId, name: &str| -> Result<NodeId> {
         Ok(net.then(x, weights.prelu(name)?))
     };
-    let mut x = net.then(net.input(), weights.stem("conv", Window::new(3, 2, 1))?);
+    let mut x = net.then(net.input(), Op::Stem(weights.stem("conv", Window::new(3, 2, 1))?));
     x = activate(&mut net, x, "conv")?;
     x = net.then(x, weights.depthwise("depthwise", Window::new(3, 1, 1))?);
     x = activate(&mut net, x, "depthwise")?;

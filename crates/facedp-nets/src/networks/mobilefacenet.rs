@@ -11,7 +11,7 @@ pub(crate) fn network() -> Result<Network> {
     let weights = Weights::read("mobilefacenet", FILE)?;
     let mut net = Builder::default();
     let activate = |net: &mut Builder, x: NodeId, _: &str| Ok(net.then(x, Op::Relu6));
-    let mut x = net.then(net.input(), weights.stem("conv", Window::new(3, 2, 1))?);
+    let mut x = net.then(net.input(), Op::Stem(weights.stem("conv", Window::new(3, 2, 1))?));
     x = net.then(x, Op::Relu6);
     x = net.then(x, weights.depthwise("depthwise", Window::new(3, 1, 1))?);
     x = net.then(x, Op::Relu);

@@ -1,6 +1,6 @@
 //! SFace: depthwise separable convolutions on 112x112 chips, 128 numbers.
 
-use crate::engine::{Builder, Network, NodeId, Window};
+use crate::engine::{Builder, Network, NodeId, Op, Window};
 use crate::error::Result;
 use crate::weights::Weights;
 
@@ -18,7 +18,7 @@ pub(crate) fn network() -> Result<Network> {
     let activate = |net: &mut Builder, x: NodeId, name: &str| -> Result<NodeId> {
         Ok(net.then(x, weights.prelu(name)?))
     };
-    let mut x = net.then(net.input(), weights.stem("conv", Window::new(3, 1, 1))?);
+    let mut x = net.then(net.input(), Op::Stem(weights.stem("conv", Window::new(3, 1, 1))?));
     x = activate(&mut net, x, "conv")?;
     for (number, inputs) in (1..=13).zip(CHANNELS) {
         let stride = if HALVING.contains(&number) { 2 } else { 1 };

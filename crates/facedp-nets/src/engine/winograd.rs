@@ -1,0 +1,213 @@
+//! Windows of 3x3 by Winograd's algorithm F(2x2, 3x3): four results from 16 products instead of 36.
+//!
+//! `Y = A' [(G g G') * (B' d B)] A` for a square `d` of 4x4 pixels, a window `g` and a square `Y` of 2x2 results; the
+//! product is by element. With channels, it is a matrix product for each of the 16 elements.
+//! Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2016.
+
+use pulp::Simd;
+
+use super::Shape;
+use super::lanes::{LANES, Lanes};
+use super::products::{InOrder, Products, Sink, Sinks};
+use super::registers::Registers;
+use super::target::GroupTarget;
+use super::workspace::Scratch;
+
+/// Elements of a transformed square.
+const ELEMENTS: usize = 16;
+/// Squares that are worked on at once, so that they stay in the cache.
+const BLOCK: usize = 48;
+
+/// Transformed windows of 3x3, for a stride of 1 and a padding of 1.
+#[derive(Debug, Clone)]
+pub(super) struct Winograd {
+    groups: usize,
+    /// A matrix of inputs x outputs for each group of outputs, element and group of inputs.
+    weights: Vec<Lanes>,
+}
+
+impl Winograd {
+    /// `weight` gives the weight from one channel to another at a position in the window, and 0 for channels that do
+    /// not exist.
+    pub(super) fn new(from: usize, to: usize, weight: &dyn Fn(usize, usize, usize) -> f32) -> Self {
+        let (groups, outputs) = (from.div_ceil(LANES), to.div_ceil(LANES));
+        let mut weights = vec![[0.0; LANES]; outputs * ELEMENTS * groups * LANES];
+        for to in 0..to {
+            for from in 0..from {
+                let elements = transformed(&|tap| weight(from, to, tap));
+                for (n, element) in elements.into_iter().enumerate() {
+                    let matrix = (to / LANES * ELEMENTS + n) * groups + from / LANES;
+                    weights[matrix * LANES + from % LANES][to % LANES] = element;
+                }
+            }
+        }
+        Self { groups, weights }
+    }
+
+    /// The number of pixels that it needs in the scratch memory.
+    pub(super) fn scratch_len(&self) -> usize {
+        (self.groups + 1) * ELEMENTS * BLOCK
+    }
+
+    /// Computes the results of all groups of outputs.
+    #[inline(always)]
+    pub(super) fn run<S: Simd, const V: usize>(
+        &self,
+        registers: Registers<S, V>,
+        (input, shape): (&[Lanes], Shape),
+        Scratch { memory, tables, .. }: &mut Scratch,
+        sinks: &mut impl Sinks<S, V>,
+    ) {
+        let outputs = self.weights.len() / (ELEMENTS * self.groups * LANES).max(1);
+        let across = shape.width.div_ceil(2);
+        let squares = across * shape.height.div_ceil(2);
+        let memory = memory.get_mut(self.scratch_len());
+        let (transformed, products) = memory.split_at_mut(self.groups * ELEMENTS * BLOCK);
+        let mut first = 0;
+        while first < squares {
+            let count = BLOCK.min(squares - first);
+            for (n, group) in input.chunks_exact(shape.area()).enumerate() {
+                for at in 0..count {
+                    let (y, x) = ((first + at) / across, (first + at) % across);
+                    let elements = into(registers, &square(registers, group, shape, y, x));
+                    for e in 0..ELEMENTS {
+                        let place = (e * self.groups + n) * count + at;
+                        registers.store(elements[e], &mut transformed[place]);
+                    }
+                }
+            }
+            tables.pointwise(Shape::new(self.groups * LANES, 1, count));
+            for n in 0..outputs {
+                let matrices = self.groups * LANES;
+                for e in 0..ELEMENTS {
+                    let pixels = &transformed[e * self.groups * count..][..self.groups * count];
+                    let weights = &self.weights[(n * ELEMENTS + e) * matrices..][..matrices];
+                    let terms = &tables.terms[..];
+                    let all = Products::<LANES, LANES> { pixels, terms, weights };
+                    let gradient = &mut products[e * count..][..count];
+                    let to = &mut GroupTarget { first: true, gradient, undo: None };
+                    all.run(registers, InOrder(count), to);
+                }
+                let products = &products[..ELEMENTS * count];
+                let sink = &mut sinks.group(n, shape.area());
+                for at in 0..count {
+                    let mut elements = [registers.zero(); ELEMENTS];
+                    for e in 0..ELEMENTS {
+                        elements[e] = registers.load(&products[e * count + at]);
+                    }
+                    let results = back(registers, &elements);
+                    let (y, x) = ((first + at) / across, (first + at) % across);
+                    for r in 0..4 {
+                        let (y, x) = (2 * y + r / 2, 2 * x + r % 2);
+                        if y < shape.height && x < shape.width {
+                            sink.put(registers, y * shape.width + x, results[r]);
+                        }
+                    }
+                }
+            }
+            first += count;
+        }
+    }
+}
+
+/// `G g G'`.
+fn transformed(tap: &dyn Fn(usize) -> f32) -> [f32; ELEMENTS] {
+    let along = |a: f32, b: f32, c: f32| [a, (a + b + c) / 2.0, (a - b + c) / 2.0, c];
+    let lines = [0, 1, 2].map(|y| along(tap(3 * y), tap(3 * y + 1), tap(3 * y + 2)));
+    let mut elements = [0.0; ELEMENTS];
+    for x in 0..4 {
+        let column = along(lines[0][x], lines[1][x], lines[2][x]);
+        (0..4).for_each(|y| elements[4 * y + x] = column[y]);
+    }
+    elements
+}
+
+/// The 4x4 pixels around square (`y`, `x`) of the results; zeros outside.
+#[inline(always)]
+fn square<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    pixels: &[Lanes],
+    shape: Shape,
+    y: usize,
+    x: usize,
+) -> [[S::f32s; V]; ELEMENTS] {
+    let mut values = [registers.zero(); ELEMENTS];
+    for dy in 0..4 {
+        let Some(line) = (2 * y + dy).checked_sub(1).filter(|&y| y < shape.height) else {
+            continue;
+        };
+        let line = &pixels[line * shape.width..][..shape.width];
+        if let Some(four) = (2 * x).checked_sub(1).and_then(|x| line.get(x..x + 4)) {
+            for dx in 0..4 {
+                values[4 * dy + dx] = registers.load(&four[dx]);
+            }
+        } else {
+            for dx in 0..4 {
+                let pixel = (2 * x + dx).checked_sub(1).and_then(|x| line.get(x));
+                if let Some(pixel) = pixel {
+                    values[4 * dy + dx] = registers.load(pixel);
+                }
+            }
+        }
+    }
+    values
+}
+
+/// `B' d B`.
+#[inline(always)]
+fn into<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    d: &[[S::f32s; V]; ELEMENTS],
+) -> [[S::f32s; V]; ELEMENTS] {
+    let (mut lines, mut all) = (*d, *d);
+    for y in 0..4 {
+        let line = line_into(registers, [d[4 * y], d[4 * y + 1], d[4 * y + 2], d[4 * y + 3]]);
+        for x in 0..4 {
+            lines[4 * y + x] = line[x];
+        }
+    }
+    for x in 0..4 {
+        let column = line_into(registers, [lines[x], lines[4 + x], lines[8 + x], lines[12 + x]]);
+        for y in 0..4 {
+            all[4 * y + x] = column[y];
+        }
+    }
+    all
+}
+
+/// `A' m A`: four results, line by line.
+#[inline(always)]
+fn back<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    m: &[[S::f32s; V]; ELEMENTS],
+) -> [[S::f32s; V]; 4] {
+    let mut lines = [[registers.zero(); 4]; 2];
+    for x in 0..4 {
+        let column = line_back(registers, [m[x], m[4 + x], m[8 + x], m[12 + x]]);
+        lines[0][x] = column[0];
+        lines[1][x] = column[1];
+    }
+    let [a, b] = line_back(registers, lines[0]);
+    let [c, d] = line_back(registers, lines[1]);
+    [a, b, c, d]
+}
+
+/// `B' d` of one line.
+#[inline(always)]
+fn line_into<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    [a, b, c, d]: [[S::f32s; V]; 4],
+) -> [[S::f32s; V]; 4] {
+    let r = registers;
+    [r.sub(a, c), r.add(b, c), r.sub(c, b), r.sub(b, d)]
+}
+
+/// `A' m` of one line.
+#[inline(always)]
+fn line_back<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    [a, b, c, d]: [[S::f32s; V]; 4],
+) -> [[S::f32s; V]; 2] {
+    let r = registers;
+    [r.add(r.add(a, b), c), r.sub(r.sub(b, c), d)]
+}
