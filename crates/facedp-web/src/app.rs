@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use facedp_engine::{Engine, Gate, Request, Resources};
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::OnceCell;
 
 use crate::bounds::Bounds;
 use crate::engines::Engines;
@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::jobs::Jobs;
 use crate::memory::MemoryBudget;
 use crate::plan::Curves;
+use crate::streams::Streams;
 use crate::token::Token;
 use crate::workers::{Workers, Workspaces};
 
@@ -47,7 +48,7 @@ pub(crate) struct App {
     pub planning: Workers,
     pub curves: OnceCell<Curves>,
     /// Places for event streams.
-    pub streams: Arc<Semaphore>,
+    pub streams: Arc<Streams>,
 }
 
 pub(crate) type SharedApp = State<Arc<App>>;
@@ -77,7 +78,7 @@ impl App {
             inspecting: workers(),
             planning: workers(),
             curves: OnceCell::new(),
-            streams: Arc::new(Semaphore::new(bounds.streams)),
+            streams: Streams::new(&bounds),
             resources,
         })
     }

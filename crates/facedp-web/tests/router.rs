@@ -121,6 +121,60 @@ fn event_streams_are_bounded() {
     });
 }
 
+/// A browser gets a number with the page; one browser, and all programs together, leave streams for others.
+#[test]
+fn event_streams_are_shared_between_clients() {
+    run(async {
+        let stream_time = Duration::from_secs(300);
+        let bounds = Bounds {
+            streams: 5,
+            streams_of_client: 2,
+            streams_of_photo: 9,
+            stream_time,
+            ..Bounds::default()
+        };
+        let page = page(bounds);
+        let cookie = async || {
+            let answer = page.get("/").await;
+            let cookie = answer.headers()["set-cookie"].to_str().unwrap();
+            assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+            cookie.split(';').next().unwrap().to_owned()
+        };
+        let [one, other] = [cookie().await, cookie().await];
+        assert_ne!(one, other);
+        // Who has a number keeps it.
+        let again = page.send(Method::GET, "/", &[("cookie", &one)]).await;
+        assert!(!again.headers().contains_key("set-cookie"));
+
+        let place = page.begin(&crowd(8), json!({})).await;
+        let address = format!("{place}/events");
+        let broken = "facedp-4680-client=x";
+        let mut open = Vec::new();
+        for (client, status) in [
+            (one.as_str(), 200),
+            (&one, 200),
+            (&one, 429),
+            ("", 200),
+            (broken, 200),
+            ("", 429),
+            (&other, 200),
+            // All places are taken.
+            (&other, 429),
+        ] {
+            let answer = page.send(Method::GET, &address, &[("cookie", client)]).await;
+            assert_eq!(answer.status().as_u16(), status, "{client}");
+            open.push((client, answer));
+        }
+        // A place that is left is free for anybody who has fewer than two.
+        open.remove(3);
+        let answer = page.send(Method::GET, &address, &[("cookie", &one)]).await;
+        assert_eq!(answer.status(), StatusCode::TOO_MANY_REQUESTS);
+        let answer = page.send(Method::GET, &address, &[("cookie", &other)]).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        page.send(Method::DELETE, &place, &[]).await;
+    });
+}
+
 /// Runs a test with an executor.
 fn run(test: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(test);
