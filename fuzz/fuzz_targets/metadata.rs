@@ -7,8 +7,9 @@ use std::sync::LazyLock;
 use facedp_engine::{Engine, MethodName, Request, Resources, Secret, Workspace};
 use libfuzzer_sys::fuzz_target;
 
-static JPEG: &[u8] = include_bytes!("../../crates/facedp-engine/tests/golden/grey_q80.jpg");
-static COLOUR: &[u8] = include_bytes!("../../crates/facedp-engine/tests/golden/base_420_q85.jpg");
+// Small ones: what is in the blocks matters.
+static GREY: &[u8] = include_bytes!("../seeds/grey.jpg");
+static COLOUR: &[u8] = include_bytes!("../seeds/colour.jpg");
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     let resources = Resources::new(Secret::Seed(1)).expect("resources");
@@ -26,7 +27,7 @@ const KINDS: [(u8, &[u8]); 4] = [
 fuzz_target!(|data: &[u8]| {
     let Some((kind, block)) = data.split_first() else { return };
     let (marker, head) = KINDS[usize::from(kind & 3)];
-    let base = if kind & 4 == 0 { COLOUR } else { JPEG };
+    let base = if kind & 4 == 0 { COLOUR } else { GREY };
     let block = &block[..block.len().min(60_000)];
     let length = (2 + head.len() + block.len()) as u16;
     let segment = [&[0xff, marker], &length.to_be_bytes()[..], head, block].concat();

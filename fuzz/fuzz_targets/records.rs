@@ -1,12 +1,13 @@
-//! Text that the program stores or is sent: ledgers, receipts, requests, keys.
+//! Text that the program stores or is sent: ledgers, run records, receipts, requests, keys.
 #![no_main]
 
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use facedp_engine::batch::{Mode, Record};
 use facedp_engine::ledger::{Ledger, totals};
-use facedp_engine::{Key, Receipt, Request};
+use facedp_engine::{Engine, Key, MethodName, Receipt, Request, Resources, Secret};
 use libfuzzer_sys::fuzz_target;
 
 static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
@@ -15,17 +16,25 @@ static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     made.expect("a folder")
 });
 
+static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
+    let resources = Resources::new(Secret::Seed(1)).expect("resources");
+    Engine::new(Request::new(MethodName::None), resources).expect("engine")
+});
+
 fuzz_target!(|data: &[u8]| {
-    let path = FOLDER.path().join("file");
+    let path = FOLDER.path().join(".facedp-run");
     fs::write(&path, data).expect("written");
     if let Ok(entries) = Ledger::read(&path) {
         let _ = totals(&entries);
     }
     let _ = Key::read(&path);
-    if let Ok(text) = std::str::from_utf8(data) {
-        if let Ok(receipt) = Receipt::from_json(text) {
-            let _ = receipt.public.terms.claim().in_words();
-        }
-        let _ = Request::from_json(text);
+    let _ = Record::look(FOLDER.path(), &ENGINE, Mode::Resume);
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Ok(receipt) = Receipt::from_json(text) {
+        let terms = &receipt.public.terms;
+        let _ = (terms.claim().in_words(), terms.method(), terms.tool(), terms.randomness());
+        let written = serde_json::to_string(&receipt).expect("a receipt can be written");
+        Receipt::from_json(&written).expect("a written receipt can be read");
     }
+    let _ = Request::from_json(text);
 });

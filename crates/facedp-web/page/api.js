@@ -58,6 +58,14 @@ export async function detect(photo, signal) {
   return result;
 }
 
+/** The photo in a format that every browser shows. */
+export async function preview(photo, signal) {
+  const answer = await ask(`${ROOT}/preview`, { method: "POST", body: form({ photo }), signal });
+  if (answer.headers.get("content-type").startsWith("image/")) return answer.blob();
+  const { error } = await answer.json();
+  throw new Problem(error.message, error.code);
+}
+
 /** Treats a photo, and calls `progress` with its status. Aborting stops the work. */
 export async function protect(photo, settings, progress, signal) {
   const body = form({ settings: JSON.stringify(settings), photo });

@@ -10,7 +10,7 @@ import { zip } from "./zip.js";
 
 /** Photos that are sent at once, to be searched or treated. */
 const AT_ONCE = 3;
-const ENDINGS = /\.(jpe?g|jpe|jfif|png|webp)$/i;
+const ENDINGS = /\.(jpe?g|jpe|jfif|png|webp|heic|heif)$/i;
 
 let cards = [];
 let offer = null;
@@ -79,7 +79,7 @@ async function go() {
 async function save() {
   const done = cards.filter(is("done"));
   try {
-    const url = URL.createObjectURL(await zip(done.map((card) => ({ name: card.name, blob: card.result }))));
+    const url = URL.createObjectURL(await zip(done.map((card) => ({ name: card.resultName, blob: card.result }))));
     el("a", { href: url, download: "facedp.zip" }).click();
     done.forEach((card) => (card.saved = true));
     setTimeout(() => URL.revokeObjectURL(url), 60_000);

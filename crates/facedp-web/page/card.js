@@ -52,12 +52,14 @@ export class Card {
       }
       const found = await api.detect(this.file, this.abort.signal);
       // Few browsers can show it, and what cannot be seen cannot be compared.
-      if (found.format === "heic") throw new api.Problem("this page cannot show HEIC: use `facedp protect`, which reads it");
+      this.heic = found.format === "heic";
+      if (this.heic) this.see(await api.preview(this.file, this.abort.signal));
       this.size = [found.width, found.height];
       this.faces = new Faces(this.url, found, () => this.changed());
       this.body.replaceChildren(this.faces.element);
       const stripped = found.stripped.length ? ` To be removed from the file: ${found.stripped.join(", ")}.` : "";
-      this.become("ready", `${found.width} × ${found.height} pixels.${stripped}`);
+      const written = this.heic ? " The result will be a JPEG." : "";
+      this.become("ready", `${found.width} × ${found.height} pixels.${written}${stripped}`);
     } catch (error) {
       if (error.name === "AbortError") return;
       this.complain(error.message);
@@ -66,6 +68,12 @@ export class Card {
       }
       this.become("failed");
     }
+  }
+
+  /** Shows another picture for the photo. */
+  see(picture) {
+    URL.revokeObjectURL(this.url);
+    this.url = URL.createObjectURL(picture);
   }
 
   /** Whether there is a face to change. */
@@ -167,9 +175,14 @@ export class Card {
     this.become("done", `${chosen(settings, method)}, done in ${result.seconds.toFixed(1)} s.`);
   }
 
+  /** The name that the program gives to the result. */
+  get resultName() {
+    return this.heic ? this.name.replace(/(\.[^./]*)?$/, ".jpg") : this.name;
+  }
+
   /** Not the original's name, so that nobody publishes the wrong file. */
   get saveAs() {
-    return this.name.split("/").at(-1).replace(/(\.[^.]*)?$/, "-changed$1");
+    return this.resultName.split("/").at(-1).replace(/(\.[^.]*)?$/, "-changed$1");
   }
 
   receipt(receipt) {

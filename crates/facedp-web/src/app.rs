@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use facedp_engine::{Engine, Gate, Request, Resources};
-use tokio::sync::{OnceCell, Semaphore};
+use facedp_engine::{Engine, Gate, MethodName, Request, Resources};
+use tokio::sync::OnceCell;
 
 use crate::bounds::Bounds;
 use crate::engines::Engines;
@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::jobs::Jobs;
 use crate::memory::MemoryBudget;
 use crate::plan::Curves;
+use crate::streams::Streams;
 use crate::token::Token;
 use crate::workers::{Workers, Workspaces};
 
@@ -34,6 +35,8 @@ pub(crate) struct App {
     pub resources: Resources,
     /// For photos that are not treated.
     pub inspector: Engine,
+    /// For photos that browsers cannot show.
+    pub recoder: Engine,
     pub engines: Engines,
     pub jobs: Jobs,
     pub uploads: MemoryBudget,
@@ -47,7 +50,7 @@ pub(crate) struct App {
     pub planning: Workers,
     pub curves: OnceCell<Curves>,
     /// Places for event streams.
-    pub streams: Arc<Semaphore>,
+    pub streams: Arc<Streams>,
 }
 
 pub(crate) type SharedApp = State<Arc<App>>;
@@ -60,14 +63,16 @@ impl App {
         let gate = Arc::new(Gate::new(INSPECTED));
         // A photo without a face is no error here: the user can draw boxes.
         let inspect = Request { copy_faceless: true, ..Request::default() };
-        let inspector =
-            Engine::new(inspect, Resources { gate, ledger: None, ..resources.clone() })?;
+        let apart = Resources { gate, ledger: None, ..resources.clone() };
+        let recoder = Engine::new(Request::new(MethodName::None), apart.clone())?;
+        let inspector = Engine::new(inspect, apart)?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let workspaces = Workspaces::default();
         let workers = || Workers::new(threads, &workspaces);
         Ok(Self {
             bounds,
             inspector,
+            recoder,
             engines: Engines::new(resources.clone()),
             jobs: Jobs::new(bounds.jobs, bounds.streams_of_photo),
             uploads: MemoryBudget::new(bounds.uploads),
@@ -77,7 +82,7 @@ impl App {
             inspecting: workers(),
             planning: workers(),
             curves: OnceCell::new(),
-            streams: Arc::new(Semaphore::new(bounds.streams)),
+            streams: Streams::new(&bounds),
             resources,
         })
     }

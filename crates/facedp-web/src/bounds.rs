@@ -25,9 +25,10 @@ pub struct Bounds {
     pub result_time: Duration,
     /// Open connections; further ones wait.
     pub connections: usize,
-    /// Open event streams, in all and of one photo; further ones are refused. Connections are left for
-    /// everything else.
+    /// Open event streams, in all, of one client and of one photo; further ones are refused. Connections are
+    /// left for everything else.
     pub streams: usize,
+    pub streams_of_client: usize,
     pub streams_of_photo: usize,
     /// How long an event stream lasts; browsers open the next one.
     pub stream_time: Duration,
@@ -46,6 +47,8 @@ impl Default for Bounds {
             result_time: Duration::from_secs(600),
             connections: 256,
             streams: 64,
+            // A browser has six connections for all its pages.
+            streams_of_client: 16,
             streams_of_photo: 2,
             stream_time: Duration::from_secs(60),
         }

@@ -11,6 +11,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 
+use crate::client::Client;
 use crate::error::Problem;
 use crate::token::Token;
 
@@ -96,10 +97,15 @@ impl Guard {
         Self { hosts: Hosts::loopback(port), port, token }
     }
 
-    /// Lets a request in, perhaps with a cookie for its answer.
-    fn admit(&self, request: &Request) -> Result<Option<HeaderValue>, Problem> {
+    /// Lets a request in and notes its client, perhaps with cookies for its answer.
+    fn admit(&self, request: &mut Request) -> Result<[Option<HeaderValue>; 2], Problem> {
         self.hosts.check(request)?;
-        self.token.as_ref().map_or(Ok(None), |token| token.admit(request, self.port))
+        let token =
+            self.token.as_ref().map_or(Ok(None), |token| token.admit(request, self.port))?;
+        let client = Client::of(request.headers(), self.port);
+        let number = client.cookie(request, self.port)?;
+        request.extensions_mut().insert(client);
+        Ok([token, number])
     }
 }
 
@@ -107,11 +113,13 @@ pub(crate) fn guarded(router: Router, guard: Guard) -> Router {
     router.layer(from_fn_with_state(guard, answer))
 }
 
-async fn answer(State(guard): State<Guard>, request: Request, next: Next) -> Response {
-    let mut answer = match guard.admit(&request) {
-        Ok(cookie) => {
+async fn answer(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
+    let mut answer = match guard.admit(&mut request) {
+        Ok(cookies) => {
             let mut answer = next.run(request).await;
-            answer.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
+            for cookie in cookies.into_iter().flatten() {
+                answer.headers_mut().append(header::SET_COOKIE, cookie);
+            }
             answer
         }
         Err(problem) => problem.into_response(),

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use facedp::Claim;
 use facedp_engine::{MethodName, Protected, Receipt};
-use rand_core::TryRng;
 use serde::{Serialize, Serializer};
 use tokio::sync::{Semaphore, watch};
 
+use crate::client::random_number;
 use crate::error::Problem;
 use crate::memory::ReservedBytes;
 
@@ -138,10 +138,7 @@ impl Jobs {
     }
 
     pub fn add(&self, name: String) -> Result<Arc<Job>, Problem> {
-        let mut id = [0; 16];
-        let entropy = getrandom::SysRng.try_fill_bytes(&mut id);
-        entropy.map_err(|e| Problem::defect(format!("no entropy: {e}")))?;
-        let id = format!("{:032x}", u128::from_le_bytes(id));
+        let id = random_number().map_err(Problem::defect)?;
         let (status, _) = watch::channel(Status::Waiting);
         let (stop, streams) = (AtomicBool::new(false), Arc::new(Semaphore::new(self.streams)));
         let job = Arc::new(Job { id, name, status, stop, streams });

@@ -4,8 +4,9 @@
 //! server      listens on the loopback interface, bounds connections and times
 //! router
 //!   guard     refuses requests of other sites and without the token; sends the policy that keeps the page at home
+//!   client    tells browsers apart, so that none takes all event streams
 //!   page      HTML, style and scripts, all inside the program
-//!   api       detect, protect, check, methods, plan: `openapi.json` describes them
+//!   api       detect, preview, protect, check, methods, plan: `openapi.json` describes them
 //!     upload    photos into memory, within a budget
 //!     request   settings of a form, within the limits of a server
 //!     engines   the same `Engine` as everywhere, shared between jobs
@@ -18,6 +19,7 @@
 mod api;
 mod app;
 mod bounds;
+mod client;
 mod engines;
 mod error;
 mod guard;
@@ -29,6 +31,7 @@ mod plan;
 mod request;
 mod router;
 mod server;
+mod streams;
 mod token;
 mod upload;
 mod workers;

@@ -6,8 +6,8 @@
 
 use axum::extract::Request;
 use axum::http::{HeaderValue, Method, header};
-use rand_core::TryRng;
 
+use crate::client::{cookie, cookies, random_number};
 use crate::error::{Error, Problem, Result};
 
 /// 128 secret bits as hexadecimal digits.
@@ -23,10 +23,8 @@ impl std::fmt::Debug for Token {
 impl Token {
     /// A new one from the system's entropy.
     pub fn generate() -> Result<Self> {
-        let mut bytes = [0; 16];
-        let entropy = getrandom::SysRng.try_fill_bytes(&mut bytes);
-        entropy.map_err(|e| Error::Start(std::io::Error::other(e.to_string())))?;
-        Ok(Self(format!("{:032x}", u128::from_le_bytes(bytes))))
+        let number = random_number().map_err(|e| Error::Start(std::io::Error::other(e)))?;
+        Ok(Self(number))
     }
 
     pub fn as_str(&self) -> &str {
@@ -51,20 +49,15 @@ impl Token {
         let texts = |name| headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
         let bearer = texts(header::AUTHORIZATION).filter_map(|text| text.strip_prefix("Bearer "));
         let name = cookie_name(port);
-        let cookies = texts(header::COOKIE).flat_map(|text| text.split(';'));
-        let cookies = cookies.filter_map(|pair| pair.trim().split_once('='));
-        let cookie = cookies.filter(|(key, _)| *key == name).map(|(_, value)| value);
-        if bearer.chain(cookie).any(|guess| self.is(guess)) {
+        let known = cookies(headers).filter(|(key, _)| *key == name).map(|(_, value)| value);
+        if bearer.chain(known).any(|guess| self.is(guess)) {
             return Ok(None);
         }
         let query = request.uri().query().unwrap_or_default();
         let given = query.split('&').find_map(|pair| pair.strip_prefix("token="));
         let is_page = request.method() == Method::GET && request.uri().path() == "/";
         match given.filter(|guess| is_page && self.is(guess)) {
-            Some(_) => {
-                let cookie = format!("{name}={}; Path=/; HttpOnly; SameSite=Strict", self.0);
-                HeaderValue::from_str(&cookie).map(Some).map_err(|_| Problem::no_token())
-            }
+            Some(_) => cookie(&name, &self.0).map(Some),
             None => Err(Problem::no_token()),
         }
     }

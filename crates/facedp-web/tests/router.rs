@@ -102,9 +102,9 @@ fn event_streams_are_bounded() {
         let bounds = Bounds { streams: 3, streams_of_photo: 2, stream_time, ..Bounds::default() };
         let page = page(bounds);
         let settings = json!({"method": "steered", "strength": "high"});
-        let [first, second] =
+        let places =
             [page.begin(&crowd(4), settings.clone()).await, page.begin(&crowd(4), settings).await];
-        let [first, second] = [first, second].map(|address| format!("{address}/events"));
+        let [first, second] = places.each_ref().map(|address| format!("{address}/events"));
         let mut open = Vec::new();
         for (address, status) in
             [(&first, 200), (&first, 200), (&first, 429), (&second, 200), (&second, 429)]
@@ -118,6 +118,97 @@ fn event_streams_are_bounded() {
             answer.into_body().collect().await.unwrap();
         }
         assert_eq!(page.get(&first).await.status(), StatusCode::OK);
+        for place in places {
+            page.send(Method::DELETE, &place, &[]).await;
+        }
+    });
+}
+
+/// A browser gets a number with the page; one browser, and all programs together, leave streams for others.
+#[test]
+fn event_streams_are_shared_between_clients() {
+    run(async {
+        let stream_time = Duration::from_secs(300);
+        let bounds = Bounds {
+            streams: 5,
+            streams_of_client: 2,
+            streams_of_photo: 9,
+            stream_time,
+            ..Bounds::default()
+        };
+        let page = page(bounds);
+        let cookie = async || {
+            let answer = page.get("/").await;
+            let cookie = answer.headers()["set-cookie"].to_str().unwrap();
+            assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+            cookie.split(';').next().unwrap().to_owned()
+        };
+        let [one, other] = [cookie().await, cookie().await];
+        assert_ne!(one, other);
+        // Who has a number keeps it.
+        let again = page.send(Method::GET, "/", &[("cookie", &one)]).await;
+        assert!(!again.headers().contains_key("set-cookie"));
+
+        let place = page.begin(&crowd(8), json!({})).await;
+        let address = format!("{place}/events");
+        let broken = "facedp-4680-client=x";
+        let mut open = Vec::new();
+        for (client, status) in [
+            (one.as_str(), 200),
+            (&one, 200),
+            (&one, 429),
+            ("", 200),
+            (broken, 200),
+            ("", 429),
+            (&other, 200),
+            // All places are taken.
+            (&other, 429),
+        ] {
+            let answer = page.send(Method::GET, &address, &[("cookie", client)]).await;
+            assert_eq!(answer.status().as_u16(), status, "{client}");
+            open.push((client, answer));
+        }
+        // A place that is left is free for anybody who has fewer than two.
+        open.remove(3);
+        let answer = page.send(Method::GET, &address, &[("cookie", &one)]).await;
+        assert_eq!(answer.status(), StatusCode::TOO_MANY_REQUESTS);
+        let answer = page.send(Method::GET, &address, &[("cookie", &other)]).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        page.send(Method::DELETE, &place, &[]).await;
+    });
+}
+
+/// HEIC, which few browsers show, as a JPEG of the same size without metadata.
+#[test]
+fn previews_can_be_shown() {
+    run(async {
+        let page = page(Bounds::default());
+        let heic = |name: &str| {
+            std::fs::read(format!("{ROOT}/crates/facedp-engine/tests/golden/heic/{name}")).unwrap()
+        };
+        for name in ["phone.heic", "turn-1.heic", "alpha.heic"] {
+            let photo = heic(name);
+            let found =
+                json_of(page.post("/api/v1/detect", form(&[("photo", &photo)])).await).await;
+            let shown = page.post("/api/v1/preview", form(&[("photo", &photo)])).await;
+            assert_eq!(shown.headers()[header::CONTENT_TYPE], "image/jpeg", "{name}");
+            assert_eq!(shown.headers()[header::CACHE_CONTROL], "no-store");
+            let shown = bytes(shown).await;
+            let picture = image::load_from_memory(&shown).unwrap();
+            let size = json!([picture.width(), picture.height()]);
+            assert_eq!(
+                size,
+                json!([found["result"]["width"], found["result"]["height"]]),
+                "{name}"
+            );
+            assert!(!shown.windows(4).any(|part| part == b"Exif"), "{name}");
+        }
+        let cut = heic("phone.heic")[..9_000].to_vec();
+        let failed = json_of(page.post("/api/v1/preview", form(&[("photo", &cut)])).await).await;
+        assert_eq!(
+            (&failed["state"], &failed["error"]["code"]),
+            (&"failed".into(), &"photo".into())
+        );
     });
 }
 

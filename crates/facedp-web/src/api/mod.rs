@@ -1,5 +1,6 @@
 //! The API under `/api/v1`, as `openapi.json` describes it.
 
+mod preview;
 mod protect;
 mod work;
 
@@ -34,6 +35,7 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .route("/methods", get(methods))
         .route("/plan", get(plan))
         .route("/detect", limited(post(detect), photo + FORM_OVERHEAD, bounds))
+        .route("/preview", limited(post(preview::preview), photo + FORM_OVERHEAD, bounds))
         .route("/check", limited(post(check), 2 * photo + FORM_OVERHEAD, bounds))
         .route("/protect", limited(post(protect::begin), photo + FORM_OVERHEAD, bounds))
         .route("/protect/{id}", get(protect::status).delete(protect::delete))

@@ -3,19 +3,20 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use futures_util::stream::{Stream, unfold};
 use serde::Serialize;
 use tokio::time::{Instant, timeout_at};
 
 use super::work;
 use crate::app::{App, SharedApp};
+use crate::client::Client;
 use crate::error::Problem;
 use crate::jobs::{Job, JobResult, Status};
 use crate::{request, upload};
@@ -66,18 +67,19 @@ pub(super) async fn delete(State(app): SharedApp, id: Id) -> Result<StatusCode, 
 /// Every change of the status, up to the final one, for a while.
 pub(super) async fn events(
     State(app): SharedApp,
+    Extension(client): Extension<Client>,
     id: Id,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
     let job = job(&app, id)?;
-    let places = [&app.streams, &job.streams].map(|all| Arc::clone(all).try_acquire_owned());
-    let [Ok(all), Ok(own)] = places else {
+    let of_photo = Arc::clone(&job.streams).try_acquire_owned().ok();
+    let Some(places) = of_photo.zip(app.streams.place(client)) else {
         let message = "too many event streams are open: ask for the status instead";
         return Err(Problem::busy(message));
     };
     let mut changes = job.watch();
     changes.mark_changed();
     let end = Instant::now() + app.bounds.stream_time;
-    let stream = unfold(Some((job, changes, [all, own])), move |state| async move {
+    let stream = unfold(Some((job, changes, places)), move |state| async move {
         let (job, mut changes, places) = state?;
         timeout_at(end, changes.changed()).await.ok()?.ok()?;
         let report = JobReport::of(&job);

@@ -88,7 +88,7 @@ fn keep(app: &App, mut report: Protected, engine: &Engine) -> Result<JobResult, 
 }
 
 /// Memory for a result. Older results that nobody reads make way.
-fn reserve(app: &App, bytes: usize) -> Result<Reservation, Problem> {
+pub(super) fn reserve(app: &App, bytes: usize) -> Result<Reservation, Problem> {
     loop {
         match app.results.reserve(bytes) {
             Some(reservation) => return Ok(reservation),

@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import test, { after, before } from "node:test";
-import { bearer, HANG, browser as start, drop, end, example, open, run, serve, threePeople } from "./support.js";
+import { bearer, HANG, ROOT, browser as start, drop, end, example, open, run, serve, threePeople } from "./support.js";
 
 const AXE = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -206,6 +206,31 @@ test("damaged files do not keep a good one from being changed", async () => {
   await state(page, "collins.jpg", "done");
   assert.match(await card(page, "collins.jpg").textContent(), /Claim: eps-dp-face/);
   await fit(page, "errors");
+  assert.deepEqual(troubles, []);
+  await page.close();
+});
+
+test("HEIC is shown, changed and saved as JPEG", async () => {
+  const { page, troubles } = await open(browser, server.url);
+  const golden = path.join(ROOT, "crates/facedp-engine/tests/golden/heic/phone.heic");
+  await drop(page, [{ name: "phone.heic", bytes: fs.readFileSync(golden) }]);
+  await state(page, "phone.heic", "ready");
+  const photo = card(page, "phone.heic");
+  assert.match(await photo.locator(".status").textContent(), /200 × 192 pixels\. The result will be a JPEG\./);
+  const shown = photo.getByRole("img", { name: "The photo" });
+  assert.deepEqual(await shown.evaluate(async (image) => {
+    await image.decode();
+    return [image.naturalWidth, image.naturalHeight];
+  }), [200, 192]);
+  await page.locator("#go").click();
+  await state(page, "phone.heic", "done");
+  assert.match(await photo.locator(".notes").textContent(), /HEIC was written as JPEG/);
+  const [download] = await Promise.all([page.waitForEvent("download"), photo.getByRole("link", { name: /^Download \(/ }).click()]);
+  assert.equal(download.suggestedFilename(), "phone-changed.jpg");
+  assert.deepEqual([...fs.readFileSync(await download.path()).subarray(0, 3)], [0xff, 0xd8, 0xff]);
+  // The original is compared with the result at its size.
+  const sizes = await photo.locator(".body img").evaluateAll((all) => all.map((image) => [image.naturalWidth, image.naturalHeight]));
+  assert.deepEqual(sizes, [[200, 192], [200, 192]]);
   assert.deepEqual(troubles, []);
   await page.close();
 });
