@@ -26,6 +26,12 @@ pub enum Error {
     #[error("{found} bytes are more than the {max} that facedp reads")]
     TooManyBytes { found: u64, max: u64 },
 
+    #[error(
+        "{samples} samples are not a picture of {width}x{height} with {channels} channels: 1 to 4 \
+         channels and at least one pixel are needed"
+    )]
+    Pixels { samples: usize, width: usize, height: usize, channels: usize },
+
     // Faces.
     #[error("a crop of {side} pixels does not fit into {width}x{height}")]
     Crop { side: usize, width: usize, height: usize },
