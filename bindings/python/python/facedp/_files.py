@@ -19,7 +19,8 @@ def located(path: str | os.PathLike[str], filesystem: Any = None) -> tuple[fs.Fi
         return filesystem, os.fspath(path)
     text = os.fspath(path)
     if "://" in text:
-        return fs.FileSystem.from_uri(text)
+        system, place = fs.FileSystem.from_uri(text)
+        return system, place
     return fs.LocalFileSystem(), os.path.abspath(text)
 
 

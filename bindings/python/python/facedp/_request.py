@@ -106,7 +106,7 @@ class Request:
 
     def replace(self, **settings: Unpack[Settings]) -> Request:
         """The same request with other settings; None unsets one."""
-        return Request(**{**self.settings(), **settings})  # type: ignore[typeddict-item]
+        return Request(**{**self.settings(), **settings})
 
     def __getattr__(self, name: str) -> Any:
         try:

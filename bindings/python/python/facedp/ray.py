@@ -69,7 +69,6 @@ class Summary:
     """The folder of the Parquet table."""
 
 
-@ray.remote(num_cpus=0, max_restarts=0)
 class _KeyKeeper:
     """Holds the key in memory while the run lasts.
 
@@ -189,7 +188,7 @@ def protect_dataset(
     engine, secret = _prepared(request, key, seed, model)
     before = dict(_known(system, target))
     rows, input_system = _rows(source, filesystem, before, (name_column, bytes_column))
-    keeper = _KeyKeeper.remote()
+    keeper: Any = ray.remote(num_cpus=0, max_restarts=0)(_KeyKeeper).remote()
     ray.get(keeper.put.remote(secret))
     plan = {
         "request": engine.request.to_json(),
@@ -282,7 +281,7 @@ def _rows(
     relatives = [relative for relative, _ in photos]
     if len(set(relatives)) < len(relatives):
         raise ValueError("two sources have the same name: their results would overwrite each other")
-    listed = {
+    listed: dict[str, list[Any]] = {
         name: [path for _, path in photos],
         "_relative": relatives,
         "_before": [earlier.get(path) for _, path in photos],
