@@ -1,14 +1,11 @@
 //! `facedp audit`: trying to refute what is claimed of a method.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
-use facedp::FeatureModel;
-use facedp_engine::{AnyPlan, Request};
-use facedp_eval::audit::{
-    Audit, Options, PairResult, Subject, real_faces, real_pairs, run as audit,
-};
+use facedp_engine::Request;
+use facedp_eval::Error;
+use facedp_eval::audit::{Audit, Options, PairResult, request as audit};
 use facedp_eval::progress::Progress;
 
 use crate::args::{Audit as Args, Output};
@@ -16,28 +13,32 @@ use crate::failure::{Failure, complain, say};
 use crate::progress::Bar;
 use crate::{model, signals};
 
-/// Pairs of people of a data folder.
-const PAIRS: usize = 4;
-
 pub fn run(args: &Args, output: &Output) -> Result<ExitCode, Failure> {
     let model = model::load(args.parameters.model.as_deref())?;
     let stop = signals::stop_on_signal("stopping; press Ctrl-C again to stop at once")?;
     let bar = Bar::new(output);
     let progress = Progress::new(&bar, &stop);
-    let done = look(args, &model, &progress);
+    let request = Request { method: args.method, ..args.parameters.fill(Request::default()) };
+    let options =
+        Options { runs: args.runs, confidence: args.confidence, seed: args.seed, real: Vec::new() };
+    let done = audit(&request, &model, args.data.as_deref(), options, &progress);
     bar.clear();
     let found = match done {
-        Err(Failed::Audit(facedp_eval::Error::Stopped)) => {
+        Err(Error::Stopped) => {
             complain("interrupted");
             return Ok(ExitCode::from(130));
         }
-        Err(Failed::Audit(
-            error @ (facedp_eval::Error::Runs { .. } | facedp_eval::Error::Confidence { .. }),
-        )) => {
+        Err(error @ (Error::Runs { .. } | Error::Confidence { .. })) => {
             return Err(Failure::usage(error));
         }
-        Err(Failed::Audit(error)) => return Err(error.into()),
-        Err(Failed::Other(failure)) => return Err(failure),
+        Err(Error::Engine(facedp_engine::Error::NoPlan { method })) => {
+            return Err(Failure::usage(anyhow!(
+                "{method} claims no epsilon, so there is nothing to refute: `facedp evaluate steered` says \
+                 what recognisers make of its results"
+            )));
+        }
+        Err(Error::Engine(error)) => return Err(Failure::of_request(error)),
+        Err(error) => return Err(error.into()),
         Ok(found) => found,
     };
     if output.json {
@@ -48,55 +49,6 @@ pub fn run(args: &Args, output: &Output) -> Result<ExitCode, Failure> {
         say(describe(&found))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// What ended an audit.
-enum Failed {
-    Audit(facedp_eval::Error),
-    Other(Failure),
-}
-
-impl From<facedp_eval::Error> for Failed {
-    fn from(error: facedp_eval::Error) -> Self {
-        Failed::Audit(error)
-    }
-}
-
-impl From<Failure> for Failed {
-    fn from(failure: Failure) -> Self {
-        Failed::Other(failure)
-    }
-}
-
-fn look(args: &Args, model: &Arc<FeatureModel>, progress: &Progress<'_>) -> Result<Audit, Failed> {
-    let (runs, confidence, seed) = (args.runs, args.confidence, args.seed);
-    let options = |real| Options { runs, confidence, seed, real };
-    let request = args.parameters.fill(Request::new(args.method));
-    let plan = request.plan(Arc::clone(model)).map_err(|error| match error {
-        facedp_engine::Error::NoPlan { method } => Failure::usage(anyhow!(
-            "{method} claims no epsilon, so there is nothing to refute: `facedp evaluate steered` says \
-             what recognisers make of its results"
-        )),
-        error => Failure::of_request(error),
-    });
-    match plan? {
-        AnyPlan::Noise(plan) => {
-            let real = match &args.data {
-                Some(data) => {
-                    real_pairs(data, model, plan.method().features, PAIRS, seed, progress)?
-                }
-                None => Vec::new(),
-            };
-            Ok(audit(&Subject::Paper(&plan), &options(real), progress)?)
-        }
-        AnyPlan::Certified(plan) => {
-            let real = match &args.data {
-                Some(data) => real_faces(data, model, &plan, PAIRS, seed, progress)?,
-                None => Vec::new(),
-            };
-            Ok(audit(&Subject::Certified(&plan), &options(real), progress)?)
-        }
-    }
 }
 
 fn describe(audit: &Audit) -> String {

@@ -8,9 +8,10 @@ use anyhow::Context;
 use facedp::basis::BasisKind;
 use facedp::certified::{Block, CertifiedMethod, CertifiedPlan};
 use facedp::metrics::psnr;
-use facedp::{Claim, Plan, PlanReport, Preset, Ranking, Sensitivity};
-use facedp_engine::{AnyPlan, MethodName, Request};
+use facedp::{Claim, FeatureModel, Plan, PlanReport, Preset, Ranking, Sensitivity};
+use facedp_engine::{AnyPlan, Error, MethodName, Request};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::args::{Output, Plan as PlanArgs};
 use crate::failure::{Failure, say};
@@ -111,27 +112,47 @@ struct Shared {
     noise: &'static str,
 }
 
+impl Certified {
+    fn new(plan: &CertifiedPlan, seconds: f64) -> Self {
+        let (model, method) = (plan.model(), *plan.method());
+        let shared = |block: &Block| Shared {
+            features: block.features().len(),
+            epsilon: block.epsilon(),
+            noise: if block.first_step().is_some() { "staircase" } else { "K-norm" },
+        };
+        let mse = |energy: f64| psnr(energy / model.values() as f64, 255.0);
+        Self {
+            method: "certified",
+            parameters: method,
+            budget_spent: plan.spent(),
+            blocks: plan.blocks().iter().map(shared).collect(),
+            released: plan.noise().iter().filter(|noise| noise.is_finite()).count(),
+            public_constants: plan.noise().iter().filter(|noise| noise.is_infinite()).count(),
+            psnr_of_expected_mse: mse(plan.errors().iter().sum()),
+            psnr_without_features: mse(plan.spreads().iter().sum()),
+            seconds,
+            claim: Claim::EpsDpFace,
+            model_sha256: model.hash().to_owned(),
+        }
+    }
+}
+
+/// What a request's method will do, as `facedp plan --json` prints it.
+pub fn plan_json(request: &Request, model: Arc<FeatureModel>) -> Result<Value, Error> {
+    let start = Instant::now();
+    let plan = request.plan(model)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let failed = |error: serde_json::Error| Error::Request { problem: error.to_string() };
+    match plan {
+        AnyPlan::Noise(plan) => serde_json::to_value(Row::new(&plan, seconds)).map_err(failed),
+        AnyPlan::Certified(plan) => {
+            serde_json::to_value(Certified::new(&plan, seconds)).map_err(failed)
+        }
+    }
+}
+
 fn certified(plan: &CertifiedPlan, seconds: f64, output: &Output) -> Result<ExitCode, Failure> {
-    let (model, method) = (plan.model(), *plan.method());
-    let shared = |block: &Block| Shared {
-        features: block.features().len(),
-        epsilon: block.epsilon(),
-        noise: if block.first_step().is_some() { "staircase" } else { "K-norm" },
-    };
-    let mse = |energy: f64| psnr(energy / model.values() as f64, 255.0);
-    let row = Certified {
-        method: "certified",
-        parameters: method,
-        budget_spent: plan.spent(),
-        blocks: plan.blocks().iter().map(shared).collect(),
-        released: plan.noise().iter().filter(|noise| noise.is_finite()).count(),
-        public_constants: plan.noise().iter().filter(|noise| noise.is_infinite()).count(),
-        psnr_of_expected_mse: mse(plan.errors().iter().sum()),
-        psnr_without_features: mse(plan.spreads().iter().sum()),
-        seconds,
-        claim: Claim::EpsDpFace,
-        model_sha256: model.hash().to_owned(),
-    };
+    let (row, method) = (Certified::new(plan, seconds), *plan.method());
     if output.json {
         say(serde_json::to_string_pretty(&row).context("JSON")?)?;
     } else if !output.quiet {

@@ -2,13 +2,17 @@
 //!
 //! They state facts. Front ends add what to do about them, in their own terms.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
+use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 use crate::format::Format;
 
-#[derive(Debug, Error)]
+/// In JSON, an error has its name and its facts: `{"too-small": {"found": 1, "min": 32.0}}`.
+#[derive(Debug, Error, Serialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Error {
     // The file.
@@ -25,6 +29,12 @@ pub enum Error {
     /// The file, or its decoded samples.
     #[error("{found} bytes are more than the {max} that facedp reads")]
     TooManyBytes { found: u64, max: u64 },
+
+    #[error(
+        "{samples} samples are not a picture of {width}x{height} with {channels} channels: 1 to 4 \
+         channels and at least one pixel are needed"
+    )]
+    Pixels { samples: usize, width: usize, height: usize, channels: usize },
 
     // Faces.
     #[error("a crop of {side} pixels does not fit into {width}x{height}")]
@@ -136,7 +146,12 @@ pub enum Error {
 
     // The system.
     #[error("{what} {}: {reason}", path.display())]
-    Io { what: &'static str, path: PathBuf, reason: std::io::Error },
+    Io {
+        what: &'static str,
+        path: PathBuf,
+        #[serde(serialize_with = "in_words")]
+        reason: std::io::Error,
+    },
     #[error("the system gives no entropy: {0}")]
     Entropy(String),
     #[error("stopped before it was done")]
@@ -145,9 +160,21 @@ pub enum Error {
     #[error("internal error, please report it with the picture if you can: {0}")]
     Panicked(String),
     #[error(transparent)]
-    Mechanism(#[from] facedp::Error),
+    Mechanism(
+        #[from]
+        #[serde(serialize_with = "in_words")]
+        facedp::Error,
+    ),
     #[error(transparent)]
-    Networks(#[from] facedp_nets::Error),
+    Networks(
+        #[from]
+        #[serde(serialize_with = "in_words")]
+        facedp_nets::Error,
+    ),
+}
+
+fn in_words<S: Serializer>(error: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(error)
 }
 
 impl Error {
@@ -172,3 +199,25 @@ impl Error {
 }
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_have_names_and_facts() {
+        let reason = std::io::Error::from_raw_os_error(2);
+        for (error, text) in [
+            (Error::NoFace, r#""no-face""#),
+            (Error::TooSmall { found: 1, min: 32.0 }, r#"{"too-small":{"found":1,"min":32.0}}"#),
+            (Error::Damaged("end".to_owned()), r#"{"damaged":"end"}"#),
+            (
+                Error::Io { what: "cannot read", path: "a.jpg".into(), reason },
+                r#"{"io":{"what":"cannot read","path":"a.jpg","reason":"No such file or directory (os error 2)"}}"#,
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&error).unwrap(), text);
+        }
+    }
+}

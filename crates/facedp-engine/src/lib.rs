@@ -55,7 +55,7 @@ pub use key::{Key, Secret};
 pub use methods::{AnyPlan, embedded_faces, face_sample, keyed_randomness, neighbour};
 pub use outcome::{FaceReport, Inspection, Protected, SkippedFace};
 pub use patch::Patch;
-pub use photo::{Limits, Photo, Region};
+pub use photo::{Limits, Photo, Pixels, Region};
 pub use prior::Prior;
 pub use receipt::{
     Certificate, Details, Displacement, FaceRecord, Receipt, SteeringOutcome, Terms,

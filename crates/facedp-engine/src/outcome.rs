@@ -12,6 +12,7 @@ use crate::recognise::Verdict;
 /// A photo to publish, and what was done to it.
 #[derive(Serialize)]
 pub struct Protected {
+    /// The file to publish; for pixels in memory, their samples.
     #[serde(skip)]
     pub file: Vec<u8>,
     pub format: Format,

@@ -106,16 +106,10 @@ pub fn run(
         let mut work = taken.unwrap_or_default();
         let on_face = |done: usize, of: usize| progress.faces(job, done, of);
         let control = Control { threads, progress: &on_face, ..Control::default() };
-        let tried = catch_unwind(AssertUnwindSafe(|| {
-            process(engine, job, (record, options), control, &mut work)
-        }));
-        let outcome = match tried {
-            Ok(outcome) => {
-                spare.lock().unwrap_or_else(PoisonError::into_inner).push(work);
-                outcome
-            }
-            Err(panic) => Err(Error::Panicked(message(&*panic))),
-        };
+        let outcome = without_panic(|| process(engine, job, (record, options), control, &mut work));
+        if !matches!(outcome, Err(Error::Panicked(_))) {
+            spare.lock().unwrap_or_else(PoisonError::into_inner).push(work);
+        }
         if outcome.as_ref().is_err_and(Error::is_disk_full) {
             stop.store(true, Ordering::Relaxed);
         }
@@ -182,6 +176,12 @@ impl Job {
         }
         written
     }
+}
+
+/// Turns a panic, which is a defect, into an error. What the work had borrowed must not be used afterwards.
+pub fn without_panic<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let tried = catch_unwind(AssertUnwindSafe(work));
+    tried.unwrap_or_else(|panic| Err(Error::Panicked(message(&*panic))))
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {

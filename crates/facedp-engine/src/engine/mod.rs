@@ -28,7 +28,7 @@ use crate::ledger::{Entry, Ledger, Total};
 use crate::methods::{Face, Spent, Treatment, treatment};
 use crate::outcome::{Compared, Inspection, Protected, SkippedFace};
 use crate::patch::Patch;
-use crate::photo::{Head, Photo};
+use crate::photo::{Head, Photo, Pixels, Source};
 use crate::receipt::{Receipt, Terms};
 use crate::recognise::Trial;
 use crate::request::{Check, Request};
@@ -171,7 +171,17 @@ impl Engine {
         let limits = &self.resources.limits;
         let (head, other) = (Head::read(file, limits)?, Head::read(released, limits)?);
         let _admission = self.resources.gate.enter(head.bytes() + other.bytes(), &NEVER)?;
-        check(&head.decode()?, &other.decode()?, &self.resources.networks, work)
+        self.check_photos(&head.decode()?, &other.decode()?, work)
+    }
+
+    /// [`Self::check`] of decoded photos.
+    pub fn check_photos(
+        &self,
+        original: &Photo,
+        released: &Photo,
+        work: &mut Workspace,
+    ) -> Result<Checked> {
+        check(original, released, &self.resources.networks, work)
     }
 
     pub fn protect(&self, file: &[u8], work: &mut Workspace) -> Result<Protected> {
@@ -185,7 +195,28 @@ impl Engine {
         control: Control<'_>,
         work: &mut Workspace,
     ) -> Result<Protected> {
-        self.run(file, |photo, work| self.faces(photo, work), control, work)
+        let head = Head::read(file, &self.resources.limits)?;
+        self.run(Source::File(head), |photo, work| self.faces(photo, work), control, work)
+    }
+
+    /// [`Self::protect_with`] for samples in memory. `Protected::file` holds the samples of the result; its
+    /// format is that of files that hold them exactly. Requests that choose a format are refused.
+    pub fn protect_pixels(
+        &self,
+        pixels: Pixels,
+        control: Control<'_>,
+        work: &mut Workspace,
+    ) -> Result<Protected> {
+        let Request { format, jpeg_quality, .. } = self.request;
+        for (given, setting) in
+            [(format.is_some(), "format"), (jpeg_quality.is_some(), "jpeg_quality")]
+        {
+            if given {
+                return Err(Error::Setting { setting, of: "pixels in memory".to_owned() });
+            }
+        }
+        let photo = pixels.into_photo(&self.resources.limits)?;
+        self.run(Source::Pixels(photo), |photo, work| self.faces(photo, work), control, work)
     }
 
     /// Treats the given faces of a photo instead of those that the request selects.
@@ -204,22 +235,23 @@ impl Engine {
                 ..Selected::default()
             })
         };
-        self.run(file, find, control, work)
+        let head = Head::read(file, &self.resources.limits)?;
+        self.run(Source::File(head), find, control, work)
     }
 
     /// The whole pipeline. The original is kept for comparisons only: the file may depend on nothing but what
     /// the method returns (proofs/face.md).
     fn run(
         &self,
-        file: &[u8],
+        source: Source<'_>,
         find: impl FnOnce(&Photo, &mut Workspace) -> Result<Selected>,
         control: Control<'_>,
         work: &mut Workspace,
     ) -> Result<Protected> {
-        let head = Head::read(file, &self.resources.limits)?;
-        let _admission = self.resources.gate.enter(head.bytes(), control.stop)?;
+        let _admission = self.resources.gate.enter(source.bytes(), control.stop)?;
         let start = Instant::now();
-        let photo = head.decode()?;
+        let as_file = matches!(source, Source::File(_));
+        let photo = source.decode()?;
         let Selected { faces, left_out, doubts, known } = find(&photo, work)?;
         let (mut faces, skipped) = self.without_small(faces)?;
         let mut before = Vec::new();
@@ -231,10 +263,18 @@ impl Engine {
         let digest = self.ledger.as_ref().map(|_| photo.digest());
         let treated = self.treatment.treat(photo, &faces, control, work)?;
         control.proceed()?;
-        let encoded = treated.photo.encode(&self.request.encoding())?;
-        drop(treated.photo);
         let compares = !faces.is_empty() && (self.request.measure || self.checks());
-        let written = compares.then(|| self.written(&encoded.file, work)).transpose()?;
+        let (encoded, photo) = match as_file {
+            true => {
+                let encoded = treated.photo.encode(&self.request.encoding())?;
+                drop(treated.photo);
+                let decode = || Photo::decode(&encoded.file, &self.resources.limits);
+                let photo = compares.then(decode).transpose()?;
+                (encoded, photo)
+            }
+            false => treated.photo.into_encoded(compares),
+        };
+        let written = photo.map(|photo| self.written(photo, work)).transpose()?;
         let (mut reports, mut records) = (Vec::new(), Vec::new());
         for ((face, before), change) in faces.iter().zip(before).zip(treated.faces) {
             control.proceed()?;
@@ -280,8 +320,7 @@ impl Engine {
     }
 
     /// The result as anybody can read it, with its faces found afresh.
-    fn written(&self, file: &[u8], work: &mut Workspace) -> Result<Written> {
-        let photo = Photo::decode(file, &self.resources.limits)?;
+    fn written(&self, photo: Photo, work: &mut Workspace) -> Result<Written> {
         let faces = match self.checks() {
             true => self.resources.networks.detector()?.find(&photo, self.min_score(), work)?,
             false => Vec::new(),

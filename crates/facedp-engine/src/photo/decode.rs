@@ -35,7 +35,7 @@ impl Default for Limits {
 
 impl Limits {
     /// Fails if a picture of that size, with that many bytes of samples, is too large.
-    fn require(&self, (width, height): (u32, u32), bytes: u64) -> Result<()> {
+    pub(super) fn require(&self, (width, height): (u32, u32), bytes: u64) -> Result<()> {
         if u64::from(width) * u64::from(height) > self.pixels {
             return Err(Error::TooManyPixels { width, height, max: self.pixels });
         }

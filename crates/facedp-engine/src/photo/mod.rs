@@ -8,6 +8,7 @@ mod encode;
 mod exif;
 mod heic;
 mod jpeg;
+mod pixels;
 mod plain;
 mod profile;
 mod webp;
@@ -25,6 +26,8 @@ use container::Container;
 pub(crate) use decode::Head;
 pub use decode::Limits;
 pub(crate) use encode::{Encoding, Metadata, encode_jpeg};
+pub use pixels::Pixels;
+pub(crate) use pixels::Source;
 
 /// A decoded, upright photo: grey or colour, 8 or 16 bits, with or without alpha. It keeps the other
 /// parts of its file for encoding.

@@ -14,10 +14,12 @@ mod people;
 mod structural;
 mod theorem;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use facedp::certified::{CertifiedMethod, CertifiedPlan};
-use facedp::{Plan, Ranking};
+use facedp::{FeatureModel, Plan, Ranking};
+use facedp_engine::{AnyPlan, Request};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -94,6 +96,32 @@ pub struct Audit {
     pub theorem_1: Option<Vec<Fit>>,
     /// Whether the claim is proven wrong, by a pair or by the structure.
     pub refuted: bool,
+}
+
+/// Pairs of people that are taken from a data folder.
+const PEOPLE: usize = 4;
+
+/// Audits the method of a request, also with pairs of people from a data folder if there is one.
+pub fn request(
+    request: &Request,
+    model: &Arc<FeatureModel>,
+    data: Option<&Path>,
+    options: Options,
+    progress: &Progress<'_>,
+) -> Result<Audit> {
+    let seed = options.seed;
+    let with = |real: Option<Vec<_>>| Options { real: real.unwrap_or_default(), ..options };
+    match request.plan(Arc::clone(model))? {
+        AnyPlan::Noise(plan) => {
+            let features = plan.method().features;
+            let real = data.map(|data| real_pairs(data, model, features, PEOPLE, seed, progress));
+            run(&Subject::Paper(&plan), &with(real.transpose()?), progress)
+        }
+        AnyPlan::Certified(plan) => {
+            let real = data.map(|data| real_faces(data, model, &plan, PEOPLE, seed, progress));
+            run(&Subject::Certified(&plan), &with(real.transpose()?), progress)
+        }
+    }
 }
 
 pub fn run(subject: &Subject<'_>, options: &Options, progress: &Progress<'_>) -> Result<Audit> {
