@@ -1,0 +1,54 @@
+"""A cluster of one machine: damaged files are rows, a rerun treats what is missing or changed, bytes are the engine's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ray", reason="needs facedp[ray]")
+
+import pyarrow.parquet as parquet  # noqa: E402
+import ray  # noqa: E402
+
+import facedp  # noqa: E402
+import facedp.ray  # noqa: E402
+from conftest import KEY, PHOTOS  # noqa: E402
+
+REQUEST = facedp.Request(method="rdp-optimal", epsilon=0.01, check="off", receipt=True)
+
+
+def test_a_run_and_its_reruns(tmp_path: Path) -> None:
+    source, out = tmp_path / "in", tmp_path / "out"
+    (source / "sub").mkdir(parents=True)
+    photos = [path.read_bytes() for path in sorted(PHOTOS.glob("*.jpg"))] * 4
+    for number, photo in enumerate(photos):
+        (source / f"{number}.jpg").write_bytes(photo)
+    (source / "sub" / "bad.jpg").write_bytes(b"\xff\xd8\xff\xe0 damaged")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        def run() -> tuple[int, int, int]:
+            done = facedp.ray.protect_dataset(source, out, REQUEST, key=KEY)
+            return done.written, done.existing, done.failed
+
+        assert run() == (len(photos), 0, 1)
+        assert run() == (0, len(photos), 1)
+        (source / "0.jpg").write_bytes(photos[1])
+        (out / "3.jpg").unlink()
+        assert run() == (2, len(photos) - 2, 1)
+        dataset = ray.data.read_binary_files(str(source / "1.jpg"), include_paths=True)
+        done = facedp.ray.protect_dataset(dataset, tmp_path / "other", REQUEST, key=KEY)
+        assert (done.written, done.failed) == (1, 0)
+    finally:
+        ray.shutdown()
+    rows = parquet.read_table(out / "_facedp" / "table").to_pylist()
+    assert len(rows) == len(photos) + 1
+    (bad,) = [row for row in rows if row["status"] == "failed"]
+    assert bad["kind"] == "damaged" and bad["error"]
+    engine = facedp.Engine(REQUEST, key=KEY)
+    for number in range(len(photos)):
+        expected = engine.protect(source / f"{number}.jpg").image
+        assert (out / f"{number}.jpg").read_bytes() == expected
+        assert (out / "_facedp" / "receipts" / f"{number}.jpg.json").exists()
+    (other,) = [path for path in (tmp_path / "other").rglob("1.jpg")]
+    assert other.read_bytes() == (out / "1.jpg").read_bytes()
