@@ -48,7 +48,7 @@ def main():
         add("records", text.encode())
     for name in ["eigenfaces", "prior"]:
         # Its head, and a whole file that is small enough to be changed often.
-        add("models", (ROOT / f"assets/{name}.safetensors").read_bytes()[:20_000])
+        add("models", (ROOT / f"assets/models/{name}.safetensors").read_bytes()[:20_000])
     part = '--b\r\nContent-Disposition: form-data; name="{}"; filename="a.jpg"\r\n\r\n{}\r\n'
     forms = [part.format("photo", "no picture"), part.format("original", "a") + part.format("released", "b"),
              part.format("settings", '{"method": "steered"}').replace('; filename="a.jpg"', "") + part.format("photo", "c")]
