@@ -187,7 +187,7 @@ def models():
         ("directions", "F16", [2, 4], half(1, 1, 1, 1, 1, -1, 1, -1)), ("mean", "F32", [4], single(1, 2, 3, 4)),
         ("prediction", "F32", [2, 3], single(*range(6))), ("spreads", "F32", [2], single(2, 1))]))
     for name in ["eigenfaces", "faces", "prior"]:
-        file = (ROOT / f"assets/{name}.safetensors").read_bytes()
+        file = (ROOT / f"assets/models/{name}.safetensors").read_bytes()
         add("models", file[:8 + struct.unpack("<Q", file[:8])[0]])
 
 

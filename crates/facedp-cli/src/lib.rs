@@ -7,6 +7,7 @@ mod evaluate;
 mod failure;
 mod inspect;
 mod key;
+mod manual;
 mod model;
 mod photo;
 mod plain;
@@ -43,6 +44,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Train(command) => train::run(&command, &args.output),
         Command::Receipt(command) => receipt::run(&command, &args.output),
         Command::Key(command) => key::run(&command, &args.output),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man(command) => manual::man(&command),
     };
     done.unwrap_or_else(Failure::report)
 }

@@ -131,6 +131,7 @@ fn explain(receipt: &Receipt) -> String {
         format!("  claim       {}", terms.claim().in_words()),
         format!("  randomness  {randomness}"),
         format!("  left out    {}", list(&public.stripped)),
+        format!("  asked       {}", asked(&public.recognisers_asked)),
         format!("  belongs to  the file with SHA-256 {}", public.file_sha256),
     ];
     if let Terms::Certified(terms) = terms {
@@ -143,6 +144,12 @@ fn explain(receipt: &Receipt) -> String {
         lines.extend(explain_face(number, face));
     }
     plain::lines(lines)
+}
+
+/// The recognisers that were asked about the result.
+fn asked(names: &[String]) -> String {
+    let names: Vec<&str> = names.iter().map(|name| words::recogniser(name)).collect();
+    if names.is_empty() { "no recogniser".to_owned() } else { names.join(", ") }
 }
 
 fn explain_face(number: usize, face: &FaceRecord) -> Vec<String> {

@@ -29,6 +29,9 @@ const CASES: &[Case] = &[
     (&["plan", "--ranking", "amplitude"], 2, &["amplitude", "optimal", "use"]),
     (&["plan", "--method", "rdp", "--ranking", "energy"], 2, &["energy", "uniform", "use"]),
     (&["plan", "--method", "magic"], 2, &["magic", "rdp-optimal"]),
+    (&["plan", "--method", "rdp-lmdg"], 2, &["did you mean rdp-lmgd?"]),
+    (&["plan", "--method", "lmgd"], 2, &["did you mean rdp-lmgd?"]),
+    (&["protect", "face.png", "-o", "out", "--method", "stear"], 2, &["did you mean steered?"]),
     (&["plan", "--method", "rdp-lmgd", "--eta", "2"], 2, &["eta", "0.01", "2"]),
     (&["plan", "--method", "rdp-na", "--significance", "2"], 2, &["significance", "2"]),
     (&["plan", "--levels", "9"], 2, &["Haar levels", "9", "1..=7"]),
@@ -251,9 +254,11 @@ fn huge_png(side: u32) -> Vec<u8> {
 fn every_case_fails_clearly_and_leaves_nothing() {
     let folder = workshop();
     let path = folder.path();
-    let model =
-        fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/eigenfaces.safetensors"))
-            .unwrap();
+    let model = fs::read(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../assets/models/eigenfaces.safetensors"
+    ))
+    .unwrap();
     let mut damaged = model.clone();
     let middle = damaged.len() / 2;
     damaged[middle] ^= 4;

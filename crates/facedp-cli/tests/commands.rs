@@ -333,6 +333,8 @@ fn help_texts_are_as_recorded() {
         &["evaluate", "steered"],
         &["evaluate", "certified"],
         &["evaluate", "recognisers"],
+        &["completions"],
+        &["man"],
     ] {
         let outcome = facedp(folder.path(), &[command, &["--help"]].concat());
         assert_eq!(outcome.code, 0);
@@ -347,6 +349,29 @@ fn help_texts_are_as_recorded() {
     }
 }
 
+/// Shells and `man` know every command and the default method.
+#[test]
+fn completions_and_manual_pages_are_written() {
+    let folder = workshop();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = facedp(folder.path(), &["completions", shell]);
+        assert_eq!(script.code, 0, "{shell}: {}", script.stderr);
+        for word in ["protect", "serve", "strength", "rdp-lmgd"] {
+            assert!(script.stdout.contains(word), "{shell}: {word}");
+        }
+    }
+    assert_eq!(facedp(folder.path(), &["completions", "cmd"]).code, 2);
+    let page = facedp(folder.path(), &["man"]).stdout;
+    assert!(page.contains(".TH facedp 1") && page.contains("protect"), "{page}");
+    assert_eq!(facedp(folder.path(), &["man", "-o", "pages/man1"]).code, 0);
+    let pages = folder.path().join("pages/man1");
+    for name in ["facedp.1", "facedp-protect.1", "facedp-evaluate-steered.1", "facedp-key-new.1"] {
+        assert!(pages.join(name).is_file(), "{name}");
+    }
+    let protect = fs::read_to_string(pages.join("facedp-protect.1")).unwrap();
+    assert!(protect.contains("strength") && protect.contains("[default: steered]"), "{protect}");
+}
+
 /// The weights inside the program are those whose origin the documents state.
 #[test]
 fn weights_are_what_their_provenance_says() {
@@ -354,9 +379,11 @@ fn weights_are_what_their_provenance_says() {
     let texts =
         ["README.md", "networks.md"].map(|name| fs::read_to_string(assets.join(name)).unwrap());
     let mut files = 0;
-    for entry in fs::read_dir(&assets).unwrap() {
+    let folders = fs::read_dir(&assets).unwrap().map(|entry| entry.unwrap().path());
+    let folders = folders.filter(|path| path.is_dir());
+    for entry in folders.flat_map(|folder| fs::read_dir(folder).unwrap()) {
         let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "safetensors") {
+        if !path.file_name().unwrap().to_str().unwrap().contains(".safetensors") {
             continue;
         }
         let (name, bytes) = (path.file_name().unwrap().to_str().unwrap(), fs::read(&path).unwrap());
@@ -369,5 +396,5 @@ fn weights_are_what_their_provenance_says() {
         assert!(row.replace(',', "").contains(&format!("| {} |", bytes.len())), "{row}");
         files += 1;
     }
-    assert_eq!(files, 9);
+    assert_eq!(files, 10);
 }

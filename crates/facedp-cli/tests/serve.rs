@@ -19,8 +19,15 @@ struct Server {
 
 impl Server {
     fn start(folder: &Path) -> Self {
+        let server = Self::with(folder, &[]);
+        assert!(!server.token.is_empty());
+        server
+    }
+
+    fn with(folder: &Path, more: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_facedp"))
             .args(["serve", "--no-open", "--json", "--no-ledger", "--key", "my.key"])
+            .args(more)
             .current_dir(folder)
             .stdout(Stdio::piped())
             .spawn()
@@ -28,9 +35,11 @@ impl Server {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let said: serde_json::Value = serde_json::from_str(&line).unwrap();
-        let [url, token] = ["url", "token"].map(|name| said[name].as_str().unwrap().to_owned());
+        let [url, token] =
+            ["url", "token"].map(|name| said[name].as_str().unwrap_or_default().to_owned());
         let address = url.strip_prefix("http://").unwrap().split('/').next().unwrap().to_owned();
-        assert_eq!(url, format!("http://{address}/?token={token}"));
+        let query = if token.is_empty() { String::new() } else { format!("?token={token}") };
+        assert_eq!(url, format!("http://{address}/{query}"));
         assert_eq!(said["api"], format!("http://{address}/api/v1"));
         Self { child, address, token }
     }
@@ -86,6 +95,34 @@ fn the_page_is_served_to_this_machine_under_its_own_name() {
         taken.stderr.contains(&first.address) && taken.stderr.contains("--port"),
         "{}",
         taken.stderr
+    );
+}
+
+/// The README's lines for curl work as pasted, to the end.
+#[test]
+#[cfg(unix)]
+fn the_readme_speaks_to_the_api() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let readme = std::fs::read_to_string(format!("{root}/README.md")).unwrap();
+    let block = readme.split("<!-- tried: curl -->\n```sh\n").nth(1).unwrap();
+    let block = block.split("```").next().unwrap();
+    assert_eq!(block.matches("curl ").count(), 2, "{block}");
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(format!("{root}/examples"), folder.path().join("examples")).unwrap();
+    assert_eq!(facedp(folder.path(), &["key", "new", "my.key"]).code, 0);
+    let server = Server::with(folder.path(), &["--no-token"]);
+    // The port may be taken by another test.
+    let script = block.replace("localhost:4680", &server.address);
+    let done =
+        Command::new("sh").args(["-ec", &script]).current_dir(folder.path()).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let seen = String::from_utf8(done.stdout).unwrap();
+    assert!(seen.contains(r#""state":"done""#) && seen.contains("landmarks"), "{seen}");
+    let changed = std::fs::read(folder.path().join("collins-changed.jpg")).unwrap();
+    let original = std::fs::read(folder.path().join("examples/photos/collins.jpg")).unwrap();
+    assert!(changed.starts_with(&[0xff, 0xd8]) && changed != original);
+    assert!(
+        readme.contains("Authorization: Bearer TOKEN") && readme.contains("serve --no-open --json")
     );
 }
 

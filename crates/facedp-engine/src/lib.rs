@@ -3,17 +3,38 @@
 //! All front ends use [`Engine::protect`]; [`batch`] runs it over folders. A [`Request`] says what to do;
 //! [`Resources`] hold what a request cannot name: keys, models, memory limits.
 //!
-//! ```
-//! use facedp_engine::{Engine, Request, Resources, Secret, Workspace};
+//! The default method, `steered`, changes faces until recognisers no longer match them:
 //!
-//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/portrait.png");
-//! # let photo = std::fs::read(path)?;
-//! let request = Request::from_json(r#"{"method": "rdp-optimal", "epsilon": 0.2}"#)?;
-//! let engine = Engine::new(request, Resources::new(Secret::Fresh)?)?;
-//! let result = engine.protect(&photo, &mut Workspace::default())?;
+//! ```
+//! use facedp_engine::{Engine, Key, Request, Resources, Secret, Workspace};
+//!
+//! # let folder = std::env::temp_dir().join(format!("facedp-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//! # let photos = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/photos");
+//! # std::fs::copy(format!("{photos}/collins.jpg"), folder.join("me.jpg"))?;
+//! # std::env::set_current_dir(&folder)?;
+//! # let key = Key::from_bytes([7; 32]);
+//! # /*
+//! let key = Key::generate()?; // keep it: the same key and photo give the same result
+//! # */
+//! let engine = Engine::new(Request::default(), Resources::new(Secret::Key(key))?)?;
+//! let result = engine.protect(&std::fs::read("me.jpg")?, &mut Workspace::default())?;
+//! std::fs::write("me-changed.jpg", &result.file)?;
+//!
 //! assert_eq!(result.faces.len(), 1);
+//! let verdicts = &result.faces[0].recognisers;
+//! assert!(verdicts.iter().all(|verdict| !verdict.plain.matches));
+//! # std::fs::remove_dir_all(&folder)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Other methods are named in the request, as in `{"method": "rdp-lmgd", "epsilon": 0.2}`
+//! ([`Request::from_json`]).
+
+/// The README's snippets, which must compile as pasted.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
 
 pub mod annotate;
 pub mod batch;

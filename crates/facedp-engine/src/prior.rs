@@ -15,8 +15,6 @@ use safetensors::tensor::{Dtype, TensorView, serialize};
 use crate::error::{Error, Result};
 use crate::random::normal;
 
-static EMBEDDED: &[u8] = include_bytes!("../../../assets/prior.safetensors");
-
 /// The recognisers in the order in which the prior concatenates their embeddings, with the lengths of these.
 const ORDER: [(&str, usize); 5] =
     [("dlib", 128), ("facexzoo", 512), ("intel", 256), ("mobilefacenet", 128), ("sface", 128)];
@@ -46,7 +44,7 @@ pub struct Prior {
 impl Prior {
     /// The prior that is built in.
     pub fn embedded() -> Result<Self> {
-        Self::from_bytes(EMBEDDED)
+        Self::from_bytes(facedp_models::PRIOR)
     }
 
     /// Reads a file that [`Prior::fit`] wrote.
@@ -265,7 +263,9 @@ mod tests {
     #[test]
     fn bad_files_are_refused() {
         assert!(Prior::from_bytes(b"").is_err());
-        assert!(Prior::from_bytes(&EMBEDDED[..EMBEDDED.len() - 4]).is_err());
+        assert!(
+            Prior::from_bytes(&facedp_models::PRIOR[..facedp_models::PRIOR.len() - 4]).is_err()
+        );
         assert!(Prior::fit(&[], "").is_err());
     }
 }

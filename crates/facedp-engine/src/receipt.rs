@@ -152,6 +152,9 @@ pub struct PublicPart {
     pub stripped: Vec<String>,
     /// Other differences from the source file.
     pub notes: Vec<String>,
+    /// Recognisers that were asked whether the result still matches; what they say is private.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub recognisers_asked: Vec<String>,
 }
 
 /// The part that reveals something about the original (proofs/not-covered.md).
@@ -184,10 +187,11 @@ impl Receipt {
         file_sha256: String,
         stripped: Vec<String>,
         notes: Vec<String>,
+        recognisers_asked: Vec<String>,
         faces: Vec<FaceRecord>,
     ) -> Self {
         let notice = "Do not publish: these numbers depend on the original picture.".to_owned();
-        let public = PublicPart { terms, file_sha256, stripped, notes };
+        let public = PublicPart { terms, file_sha256, stripped, notes, recognisers_asked };
         Self { schema: SCHEMA, public, private: PrivatePart { notice, faces } }
     }
 
@@ -229,10 +233,15 @@ mod tests {
             recognisers: Vec::new(),
             before: Vec::new(),
         };
-        let receipt = Receipt::new(terms, "00".to_owned(), Vec::new(), Vec::new(), vec![record]);
+        let asked = vec!["dlib".to_owned(), "sface".to_owned()];
+        let receipt =
+            Receipt::new(terms, "00".to_owned(), Vec::new(), Vec::new(), asked, vec![record]);
         let text = serde_json::to_string(&receipt).unwrap();
         assert_eq!(text, include_str!("../tests/golden/receipt-2.json").trim_end());
         assert_eq!(Receipt::from_json(&text).unwrap(), receipt);
+        // Receipts from before they named the recognisers are read, too.
+        let earlier = text.replace(r#","recognisers_asked":["dlib","sface"]"#, "");
+        assert!(Receipt::from_json(&earlier).unwrap().public.recognisers_asked.is_empty());
         let newer = text.replacen("\"schema\":2", "\"schema\":3", 1);
         let error = Receipt::from_json(&newer).unwrap_err().to_string();
         assert!(error.contains("receipt") && error.contains('3'), "{error}");

@@ -108,6 +108,10 @@ impl Recognisers {
         self
     }
 
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.0.iter().map(|recogniser| recogniser.name().to_owned()).collect()
+    }
+
     pub fn as_slice(&self) -> &[Recogniser] {
         &self.0
     }

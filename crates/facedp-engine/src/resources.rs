@@ -13,8 +13,6 @@ use crate::photo::Limits;
 use crate::prior::Prior;
 use crate::recognise::Recognisers;
 
-static MODEL: &[u8] = include_bytes!("../../../assets/eigenfaces.safetensors");
-
 /// What engines share. Clones share networks, model and memory limit.
 #[derive(Clone)]
 pub struct Resources {
@@ -50,9 +48,9 @@ impl Resources {
     }
 }
 
-/// The built-in feature model; `assets/README.md` describes its training data.
+/// [`FeatureModel::embedded`], to be shared.
 pub fn embedded_model() -> Result<Arc<FeatureModel>> {
-    Ok(Arc::new(FeatureModel::from_bytes(MODEL)?))
+    Ok(Arc::new(FeatureModel::embedded()?))
 }
 
 /// The built-in networks. Each is loaded on first use.

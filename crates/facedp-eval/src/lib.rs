@@ -14,7 +14,7 @@ pub mod progress;
 pub mod protection;
 mod quality;
 mod recognition;
-mod report;
+pub mod report;
 pub mod results;
 mod sample;
 pub mod statistics;

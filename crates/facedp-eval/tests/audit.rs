@@ -19,7 +19,7 @@ use facedp_eval::progress::{Progress, Silent};
 use rand_core::CryptoRng;
 
 static MODEL: LazyLock<Arc<FeatureModel>> = LazyLock::new(|| {
-    let bytes = include_bytes!("../../../assets/eigenfaces.safetensors");
+    let bytes = include_bytes!("../../../assets/models/eigenfaces.safetensors");
     Arc::new(FeatureModel::from_bytes(bytes).unwrap())
 });
 

@@ -95,7 +95,7 @@ export class Card {
 
   /** Changes the chosen faces. */
   async treat(settings, method) {
-    const progress = ({ state, done, faces }) => {
+    const progress = ({ state, faces_done: done, faces }) => {
       if (state !== "working") return;
       // Before the first face is done, the bar shows only that there is work.
       if (done) Object.assign(this.bar, { max: faces, value: done });

@@ -70,14 +70,14 @@ export function summary({ faces, skipped = [] }, advice) {
 export function quality(face) {
   if (face.psnr === null) return "The face did not change: all noise was rounded away.";
   if (face.psnr === undefined) return "";
-  if (face.steered) {
-    const seen = face.ssimulacra2 >= 85 ? "hardly visible" : face.ssimulacra2 >= 70 ? "not visible without the original beside it" : "visible on a close look";
-    return `The change is ${seen} (quality ${face.ssimulacra2.toFixed(1)}, SSIMULACRA2).`;
-  }
-  const seen = face.psnr >= 38 ? "hardly visible" : face.psnr >= 33 ? "visible on a close look" : face.psnr >= 25 ? "visible" : "plainly visible";
-  const ssim = typeof face.ssim === "number" ? `, SSIM ${face.ssim.toFixed(3)}` : "";
-  return `The change is ${seen} (PSNR ${face.psnr.toFixed(1)} dB${ssim}).`;
+  if (face.ssimulacra2 === undefined) return `PSNR of the face: ${face.psnr.toFixed(1)} dB.`;
+  return `The change is ${visibility(face.ssimulacra2)} (quality ${face.ssimulacra2.toFixed(1)}, SSIMULACRA2).`;
 }
+
+/** Whether people see a change, by its perceptual score, whatever the method. */
+const SEEN = [[90, "invisible"], [80, "hardly visible"], [70, "hard to see without the original beside it"],
+  [50, "visible on a close look"], [30, "visible"]];
+export const visibility = (score) => SEEN.find(([least]) => score >= least)?.[1] ?? "plainly visible";
 
 /** What was chosen, in a few words. */
 export const chosen = ({ strength, epsilon }, { name, title }) =>

@@ -46,7 +46,8 @@ impl Problem {
     }
 
     pub fn no_token() -> Self {
-        let message = "the token is missing or wrong: open the address that `facedp serve` printed";
+        let message = "the token is missing or wrong: open the address that `facedp serve` printed, or send its \
+                       token as `Authorization: Bearer TOKEN`";
         Self::new(StatusCode::UNAUTHORIZED, "token", message)
     }
 
@@ -67,6 +68,10 @@ impl Problem {
     pub fn not_done() -> Self {
         let message = "the photo is not done: wait until its state is `done`";
         Self::new(StatusCode::CONFLICT, "not-done", message)
+    }
+
+    pub fn stopped() -> Self {
+        Self::new(StatusCode::CONFLICT, "not-done", "the work on the photo was stopped")
     }
 
     pub fn too_large(max: u64) -> Self {

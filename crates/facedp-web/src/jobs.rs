@@ -23,7 +23,7 @@ pub(crate) enum Status {
     Waiting,
     /// Faces done, of how many. Both are 0 for methods that take no time per face.
     Working {
-        done: usize,
+        faces_done: usize,
         faces: usize,
     },
     Done {
@@ -73,6 +73,8 @@ pub(crate) struct Job {
     pub name: String,
     status: watch::Sender<Status>,
     stop: AtomicBool,
+    /// Whether the result was sent to somebody who waited for it.
+    fetched: AtomicBool,
     /// Places for event streams of this photo.
     pub streams: Arc<Semaphore>,
 }
@@ -109,6 +111,11 @@ impl Job {
         self.stop.store(true, Ordering::Relaxed);
     }
 
+    /// The result was sent: it makes way as soon as its place is needed.
+    pub fn mark_fetched(&self) {
+        self.fetched.store(true, Ordering::Relaxed);
+    }
+
     /// Set once the work is to end.
     pub fn stop_flag(&self) -> &AtomicBool {
         &self.stop
@@ -140,8 +147,9 @@ impl Jobs {
     pub fn add(&self, name: String) -> Result<Arc<Job>, Problem> {
         let id = random_number().map_err(Problem::defect)?;
         let (status, _) = watch::channel(Status::Waiting);
-        let (stop, streams) = (AtomicBool::new(false), Arc::new(Semaphore::new(self.streams)));
-        let job = Arc::new(Job { id, name, status, stop, streams });
+        let [stop, fetched] = [false; 2].map(AtomicBool::new);
+        let streams = Arc::new(Semaphore::new(self.streams));
+        let job = Arc::new(Job { id, name, status, stop, fetched, streams });
         let mut all = self.all();
         self.make_room(&mut all)?;
         all.push(Arc::clone(&job));
@@ -168,7 +176,7 @@ impl Jobs {
 
     /// Deletes the oldest result that nobody reads. False if there is none.
     pub fn remove_oldest_result(&self) -> bool {
-        remove_first(&mut self.all(), |status| match status {
+        remove_first(&mut self.all(), |job| match &*job.status.borrow() {
             Status::Done { result } => !result.file.is_shared(),
             _ => false,
         })
@@ -183,10 +191,12 @@ impl Jobs {
         self.all().iter().for_each(|job| job.stop());
     }
 
-    /// Deletes, if all places are taken, the oldest job that failed, was stopped, or was done long ago.
+    /// Deletes, if all places are taken, the oldest job that failed, was stopped or sent, or was done long ago.
     fn make_room(&self, all: &mut Vec<Arc<Job>>) -> Result<(), Problem> {
-        let expendable = |status: &Status| match status {
-            Status::Done { result } => result.done_at.elapsed() > MIN_RESULT_TIME,
+        let expendable = |job: &Job| match &*job.status.borrow() {
+            Status::Done { result } => {
+                result.done_at.elapsed() > MIN_RESULT_TIME || job.fetched.load(Ordering::Relaxed)
+            }
             status => status.is_final(),
         };
         if all.len() < self.max || remove_first(all, expendable) {
@@ -197,8 +207,8 @@ impl Jobs {
     }
 }
 
-/// Deletes the first job whose status is such. False if there is none.
-fn remove_first(all: &mut Vec<Arc<Job>>, such: impl Fn(&Status) -> bool) -> bool {
-    let found = all.iter().position(|job| such(&job.status.borrow()));
+/// Deletes the first such job. False if there is none.
+fn remove_first(all: &mut Vec<Arc<Job>>, such: impl Fn(&Job) -> bool) -> bool {
+    let found = all.iter().position(|job| such(job));
     found.map(|at| all.remove(at)).is_some()
 }

@@ -9,9 +9,10 @@ use serde::de::IgnoredAny;
 use crate::error::Problem;
 use crate::methods::{self, EPSILONS};
 
-/// Settings that the server decides itself, or that make no sense for single photos.
-const REFUSED: [&str; 7] =
-    ["experiment", "check", "measure", "receipt", "copy_faceless", "aligned", "crop"];
+/// Settings for measurements, and one that the server decides itself.
+const REFUSED: [&str; 2] = ["experiment", "receipt"];
+/// Settings about detected faces, of which a face crop has none.
+const OF_DETECTED: [&str; 4] = ["faces", "boxes", "min_score", "copy_faceless"];
 /// More boxes than anybody draws, and larger face numbers than the detector gives.
 const MAX_BOXES: usize = 100;
 const FACE_NUMBERS: RangeInclusive<usize> = 1..=1000;
@@ -20,13 +21,17 @@ const BOX_COORDINATES: RangeInclusive<f32> = 0.0..=1e6;
 /// Below this, every leaf is a face and each of them is looked at twice: that takes minutes.
 const MIN_SCORES: RangeInclusive<f32> = 0.3..=1.0;
 const JPEG_QUALITIES: RangeInclusive<u8> = 1..=100;
+/// Pixels; the end is beyond any photo.
+const CROPS: RangeInclusive<u32> = 1..=1_000_000;
 
 /// Reads settings, and fills in what the server decides.
 pub(crate) fn parse(settings: Option<&str>) -> Result<Request, Problem> {
     let text = settings.unwrap_or("{}");
     let request = Request::from_json(text)
         .map_err(|error| Problem::bad_request(format!("settings: {error}")))?;
-    refuse(text, &request)?;
+    // A setting can be given with its default value, which the request does not show.
+    let given: BTreeMap<String, IgnoredAny> = serde_json::from_str(text).unwrap_or_default();
+    refuse(&given, &request)?;
     let faces = match request.faces {
         Faces::Numbers(mut numbers) => {
             numbers.sort_unstable();
@@ -35,13 +40,12 @@ pub(crate) fn parse(settings: Option<&str>) -> Result<Request, Problem> {
         }
         other => other,
     };
-    Ok(Request { faces, check: Check::Degraded, receipt: true, ..request })
+    let check = if given.contains_key("check") { request.check } else { Check::Degraded };
+    Ok(Request { faces, check, receipt: true, ..request })
 }
 
-fn refuse(text: &str, request: &Request) -> Result<(), Problem> {
+fn refuse(given: &BTreeMap<String, IgnoredAny>, request: &Request) -> Result<(), Problem> {
     let refused = |message: String| Err(Problem::bad_request(message));
-    // A setting can be given with its default value, which the request does not show.
-    let given: BTreeMap<String, IgnoredAny> = serde_json::from_str(text).unwrap_or_default();
     if let Some(name) = REFUSED.into_iter().find(|name| given.contains_key(*name)) {
         return refused(format!("`{name}` cannot be set here: leave it out"));
     }
@@ -56,6 +60,16 @@ fn refuse(text: &str, request: &Request) -> Result<(), Problem> {
     }
     if let Some(quality) = request.jpeg_quality {
         within("jpeg_quality", quality, JPEG_QUALITIES)?;
+    }
+    if let Some(crop) = request.crop {
+        within("crop", crop, CROPS)?;
+        if !request.aligned {
+            return refused("`crop` is for face crops: set `aligned` too".to_owned());
+        }
+    }
+    let unused = || OF_DETECTED.into_iter().find(|name| given.contains_key(*name));
+    if let Some(name) = unused().filter(|_| request.aligned) {
+        return refused(format!("`{name}` does not go with `aligned`: no face is looked for"));
     }
     if request.boxes.len() > MAX_BOXES {
         return refused(format!("{} boxes: at most {MAX_BOXES} are accepted", request.boxes.len()));

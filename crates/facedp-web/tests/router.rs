@@ -398,7 +398,19 @@ fn the_document_describes_the_settings_of_all_methods() {
         let offered = offer["methods"].as_array().unwrap();
         assert_eq!(offered.len(), 10);
         assert_eq!(offer["default"], "steered");
-        let photo = ["faces", "boxes", "min_score", "format", "jpeg_quality", "keep_metadata"];
+        let photo = [
+            "faces",
+            "boxes",
+            "min_score",
+            "aligned",
+            "crop",
+            "copy_faceless",
+            "check",
+            "measure",
+            "format",
+            "jpeg_quality",
+            "keep_metadata",
+        ];
         for method in offered {
             let name: MethodName = serde_json::from_value(method["name"].clone()).unwrap();
             let of = |variant: &&Value| {
@@ -513,6 +525,77 @@ fn settings_choose_faces_and_results() {
     });
 }
 
+/// What the program can be told about single photos, the API can be told too.
+#[test]
+fn crops_faceless_photos_and_checks_can_be_set() {
+    run(async {
+        let page = page(Bounds::default());
+        let photo = example("collins.jpg");
+        let crop = json!({ "method": "rdp", "aligned": true, "crop": 128, "check": "off", "measure": false });
+        let last = page.finished(&page.begin(&photo, crop).await).await;
+        let face = &last["result"]["faces"][0];
+        assert!(face["box"].is_null() && face["psnr"].is_null(), "{last}");
+        assert_eq!(face["recognisers"], json!([]), "{last}");
+        let plain = json!({ "method": "rdp", "check": "default" });
+        let last = page.finished(&page.begin(&photo, plain).await).await;
+        let verdict = &last["result"]["faces"][0]["recognisers"][0];
+        assert!(verdict["match"].is_boolean() && verdict["jpeg_75"].is_null(), "{last}");
+        let mut empty = Vec::new();
+        let blank = image::DynamicImage::new_rgb8(64, 64);
+        blank.write_to(&mut std::io::Cursor::new(&mut empty), image::ImageFormat::Png).unwrap();
+        for (copy, state) in [(true, "done"), (false, "failed")] {
+            let settings = json!({ "copy_faceless": copy });
+            assert_eq!(page.finished(&page.begin(&empty, settings).await).await["state"], state);
+        }
+    });
+}
+
+/// One request: the photo in, the changed photo out.
+#[test]
+fn who_waits_gets_the_photo_itself() {
+    run(async {
+        let page = page(Bounds { jobs: 1, ..Bounds::default() });
+        let photo = example("collins.jpg");
+        let waiting = "/api/v1/protect?wait=true";
+        let body = || form(&[("settings", br#"{"method":"rdp"}"#), ("photo", &photo)]);
+        let answer = page.post(waiting, body()).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        assert_eq!(answer.headers()[header::CONTENT_TYPE], "image/jpeg");
+        let place = answer.headers()[header::LOCATION].to_str().unwrap().to_owned();
+        let file = bytes(answer).await;
+        let engine = Engine::new(Settings::from_json(r#"{"method":"rdp"}"#).unwrap(), resources());
+        let expected = engine.unwrap().protect(&photo, &mut Workspace::default()).unwrap();
+        assert!(file == expected.file);
+        // What was done can be asked for, where the body of the other answer says, too.
+        let status = json_of(page.get(&place).await).await;
+        assert_eq!((&status["state"], &status["status_url"]), (&"done".into(), &place.into()));
+        let again = bytes(page.get(status["photo_url"].as_str().unwrap()).await).await;
+        assert!(again == file);
+        // It makes way at once for the next photo.
+        assert_eq!(page.post(waiting, body()).await.status(), StatusCode::OK);
+        let damaged = page.post(waiting, form(&[("photo", b"GIF89a")])).await;
+        refused(damaged, 422, "photo", "JPEG").await;
+        let unsure = page.post("/api/v1/protect?wait=maybe", body()).await;
+        refused(unsure, 400, "bad-request", "`wait`").await;
+    });
+}
+
+/// Who hangs up does not want the photo any more.
+#[test]
+fn hanging_up_stops_the_work() {
+    run(async {
+        let page = page(Bounds { jobs: 1, ..Bounds::default() });
+        let waiting = "/api/v1/protect?wait=true";
+        let long = form(&[("photo", &crowd(8))]);
+        let answer = tokio::time::timeout(Duration::from_secs(3), page.post(waiting, long)).await;
+        assert!(answer.is_err(), "eight faces in three seconds");
+        // The only place is free again.
+        let short =
+            form(&[("settings", br#"{"method":"rdp"}"#), ("photo", &example("collins.jpg"))]);
+        assert_eq!(page.post(waiting, short).await.status(), StatusCode::OK);
+    });
+}
+
 #[test]
 fn wrong_settings_are_refused_with_the_fact() {
     run(async {
@@ -527,12 +610,12 @@ fn wrong_settings_are_refused_with_the_fact() {
             (r#"{"features":8}"#, "not a setting of steered"),
             (r#"{"method":"none"}"#, "`none` is not offered"),
             (r#"{"experiment":{}}"#, "`experiment` cannot be set"),
-            (r#"{"check":"default"}"#, "`check` cannot be set"),
-            (r#"{"measure":true}"#, "`measure` cannot be set"),
+            (r#"{"check":"twice"}"#, "twice"),
             (r#"{"receipt":false}"#, "`receipt` cannot be set"),
-            (r#"{"copy_faceless":false}"#, "`copy_faceless` cannot be set"),
-            (r#"{"aligned":false}"#, "`aligned` cannot be set"),
-            (r#"{"crop":64}"#, "`crop` cannot be set"),
+            (r#"{"aligned":true,"faces":"all"}"#, "`faces` does not go with `aligned`"),
+            (r#"{"aligned":true,"copy_faceless":false}"#, "`copy_faceless` does not go"),
+            (r#"{"crop":64}"#, "set `aligned` too"),
+            (r#"{"aligned":true,"crop":0}"#, "crop 0: the range is 1 to 1000000"),
             (r#"{"min_quality":29}"#, "30"),
             (r#"{"steer_by":["arcface"]}"#, "unknown recogniser `arcface`"),
             (r#"{"steer_by":["dlib","dlib"]}"#, "names dlib twice"),

@@ -9,7 +9,7 @@ use facedp::noise::experiment;
 use facedp::{Epsilon, Error};
 
 static MODEL: LazyLock<Arc<FaceModel>> = LazyLock::new(|| {
-    let bytes = include_bytes!("../../../assets/faces.safetensors");
+    let bytes = include_bytes!("../../../assets/models/faces.safetensors");
     Arc::new(FaceModel::from_bytes(bytes).unwrap())
 });
 

@@ -13,7 +13,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
 static MODEL: LazyLock<Arc<FeatureModel>> = LazyLock::new(|| {
-    let bytes = include_bytes!("../../../assets/eigenfaces.safetensors");
+    let bytes = include_bytes!("../../../assets/models/eigenfaces.safetensors");
     Arc::new(FeatureModel::from_bytes(bytes).unwrap())
 });
 

@@ -119,7 +119,7 @@ fn foreign_files_are_refused() {
 
 #[test]
 fn the_shipped_model_agrees_with_the_docs() {
-    let bytes = include_bytes!("../../../assets/eigenfaces.safetensors");
+    let bytes = include_bytes!("../../../assets/models/eigenfaces.safetensors");
     assert!(bytes.len() <= 3_000_000);
     let model = FeatureModel::from_bytes(bytes).unwrap();
     assert_eq!((model.features(), model.side()), (64, 128));

@@ -80,6 +80,26 @@ pub enum Command {
     Receipt(Receipt),
     #[command(subcommand)]
     Key(Key),
+    /// Print completions for a shell.
+    ///
+    /// bash: facedp completions bash > ~/.local/share/bash-completion/completions/facedp
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    Man(Man),
+}
+
+/// Print the manual page, or write the pages of all commands to a folder.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  facedp man | man -l -
+  facedp man -o ~/.local/share/man/man1")]
+pub struct Man {
+    /// Folder for the pages; made if missing
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
 }
 
 /// Receipts: what was done to a photo and what may be claimed.
@@ -200,10 +220,10 @@ pub struct Plan {
 /// of each picture is found and aligned.
 ///
 /// With --faces, the command fits the model from which `certified` makes faces. It takes effect once it replaces
-/// assets/faces.safetensors and the program is built.
+/// assets/models/faces.safetensors and the program is built.
 ///
 /// With --prior, the command fits statistics of embeddings instead, from one picture of each person:
-/// `steered` draws its targets from them. They take effect once they replace assets/prior.safetensors and
+/// `steered` draws its targets from them. They take effect once they replace assets/models/prior.safetensors and
 /// the program is built.
 #[derive(ClapArgs)]
 #[command(after_help = "\

@@ -22,8 +22,73 @@ where
 
 /// All methods, by name.
 pub fn method_names() -> impl TypedValueParser<Value = MethodName> {
-    let known = MethodName::all().into_iter().map(|method| PossibleValue::new(method.to_string()));
-    PossibleValuesParser::new(known).try_map(|name| name.parse::<MethodName>())
+    MethodNames
+}
+
+/// Lists all methods in the help, and says which one a near miss may stand for.
+#[derive(Clone)]
+struct MethodNames;
+
+impl TypedValueParser for MethodNames {
+    type Value = MethodName;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<MethodName, clap::Error> {
+        let name = value.to_string_lossy();
+        if let Ok(method) = name.parse() {
+            return Ok(method);
+        }
+        let known: Vec<String> = MethodName::all().iter().map(MethodName::to_string).collect();
+        let option = argument.map_or_else(String::new, |argument| format!(" for '{argument}'"));
+        let near = nearest(&name, &known)
+            .map_or_else(String::new, |near| format!(": did you mean {near}?"));
+        let all = known.join(", ");
+        let message = format!("invalid value '{name}'{option}{near}\n  [possible values: {all}]");
+        Err(command.clone().error(clap::error::ErrorKind::InvalidValue, message))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let all = MethodName::all().into_iter();
+        Some(Box::new(all.map(|method| PossibleValue::new(method.to_string()))))
+    }
+}
+
+/// The name that contains the word or differs from it in few letters; the shortest of several.
+fn nearest<'a>(word: &str, names: &'a [String]) -> Option<&'a String> {
+    let word = word.to_lowercase();
+    let mut near: Vec<(usize, &String)> = names
+        .iter()
+        .map(|name| match word.len() >= 3 && name.contains(&word) {
+            true => (0, name),
+            false => (distance(&word, name), name),
+        })
+        .filter(|(far, name)| *far <= name.len() / 3)
+        .collect();
+    near.sort_by_key(|(far, name)| (*far, name.len()));
+    near.first().map(|(_, name)| *name)
+}
+
+/// Letters to insert, delete, replace or swap with their neighbours between two words.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let changed = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = changed.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
 }
 
 /// `on` or `off`.

@@ -6,6 +6,7 @@ mod paper;
 mod protection;
 mod recognisers;
 mod steered;
+mod time;
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -7,10 +7,11 @@ use anyhow::anyhow;
 use facedp::Preset;
 use facedp_eval::attacks;
 use facedp_eval::paper::{Options, run as evaluate};
+use facedp_eval::report;
 use facedp_eval::results::Results;
 use serde_json::json;
 
-use super::{complain_of, interrupted, report, require_features};
+use super::{complain_of, interrupted, require_features, time};
 use crate::args::{Images, Output, Paper};
 use crate::failure::{Failure, say};
 use crate::{model, words};
@@ -22,7 +23,8 @@ pub fn run(args: &Paper, output: &Output) -> Result<ExitCode, Failure> {
     if options.decibels.iter().chain([&options.attack_psnr]).any(|d| !(0.0..=100.0).contains(d)) {
         return Err(Failure::usage(anyhow!("--psnr and --attack-psnr take 0 to 100 decibels")));
     }
-    let done = report(&args.report, model, output, |task| evaluate(task, &options))?;
+    time::announce(time::of_paper(&options), output);
+    let done = super::report(&args.report, model, output, |task| evaluate(task, &options))?;
     let Some(results) = done else { return Ok(interrupted()) };
     let code = complain_of(&results.skipped);
     let folder = &args.report.output;
@@ -90,5 +92,7 @@ fn describe(results: &Results, folder: &Path) -> String {
             row.impostor_pairs
         )
     }));
+    lines.push("findings:".to_owned());
+    lines.extend(report::in_words(results).into_iter().map(|sentence| format!("- {sentence}")));
     lines.join("\n")
 }

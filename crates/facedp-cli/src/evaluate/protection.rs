@@ -10,7 +10,7 @@ use facedp_eval::attacks;
 use facedp_eval::protection::{Judge, Options, ProtectionRow, run as evaluate, title};
 use facedp_eval::results::Estimate;
 
-use super::{complain_of, interrupted, report};
+use super::{complain_of, interrupted, report, time};
 use crate::args::{Output, PhotoArgs, ReportArgs};
 use crate::failure::{Failure, say};
 use crate::words;
@@ -34,6 +34,7 @@ pub fn run(
         galleries: photos.galleries,
         attacks,
     };
+    time::announce(time::of_photos(&options), output);
     let done = report(args, model, output, |task| evaluate(task, &options))?;
     let Some(results) = done else { return Ok(interrupted()) };
     let code = complain_of(&results.skipped);
@@ -41,7 +42,7 @@ pub fn run(
         say(serde_json::to_string(&results).context("JSON")?)?;
     } else if !output.quiet {
         for (request, row) in options.requests.iter().zip(&results.rows) {
-            say(describe(&title(request)?, row))?;
+            say(format!("{}\n{}", describe(&title(request)?, row), findings(row)))?;
         }
     }
     Ok(code)
@@ -76,6 +77,57 @@ fn describe(title: &str, row: &ProtectionRow) -> String {
         text += &describe_judge(judge);
     }
     text
+}
+
+/// What the figures say, for readers who read nothing else.
+fn findings(row: &ProtectionRow) -> String {
+    let mut lines = Vec::new();
+    for (known, who) in [
+        (true, "the recognisers that steering knows"),
+        (false, "recognisers that the method does not know"),
+    ] {
+        let judges: Vec<&Judge> = row.judges.iter().filter(|judge| judge.known == known).collect();
+        let worst = |judge: &&Judge| {
+            let missed = judge.attacks.iter().map(|attacked| attacked.pair_fnr.value);
+            missed.reduce(f64::min)
+        };
+        let plain = |judge: &&Judge| {
+            judge.attacks.iter().find(|a| a.attack == "none").map(|a| a.pair_fnr.value)
+        };
+        let clean = of_hundred(judges.iter().map(|judge| judge.clean_pair_fnr.value));
+        let (Some(clean), Some(after)) = (clean, of_hundred(judges.iter().filter_map(worst)))
+        else {
+            continue;
+        };
+        let plain = of_hundred(judges.iter().filter_map(plain));
+        let first = plain.map_or(String::new(), |plain| format!("{plain} as written, and "));
+        lines.push(format!(
+            "- Of 100 photos, {who} no longer match {first}{after} after the attack that helps each of them \
+             most, with another photo of the person. Of untouched photos, they miss {clean}."
+        ));
+    }
+    let galleries = row.judges.iter().filter_map(|judge| judge.gallery.as_ref());
+    if let Some(linked) = of_hundred(galleries.map(|gallery| 1.0 - gallery.pair_fnr.value)) {
+        lines.push(format!(
+            "- Of 100 pairs of results of the same person, recognisers link {linked}."
+        ));
+    }
+    let words = match row.score.median {
+        score if score >= 90.0 => "people do not see the change",
+        score if score >= 70.0 => "the change is hard to see without the original beside it",
+        score if score >= 50.0 => "the change is visible on a close look",
+        _ => "the change is plainly visible",
+    };
+    lines.push(format!("- By the quality score of {:.0}, {words}.", row.score.median));
+    format!("  findings:\n{}", lines.join("\n"))
+}
+
+/// Shares as numbers of a hundred, as in `3` or `97 to 100`.
+fn of_hundred(shares: impl Iterator<Item = f64>) -> Option<String> {
+    let numbers: Vec<f64> = shares.map(|share| (100.0 * share).round()).collect();
+    let low = numbers.iter().copied().reduce(f64::min)?;
+    let high = numbers.iter().copied().reduce(f64::max)?;
+    Some(if low == high { format!("{low}") } else { format!("{low} to {high}") })
 }
 
 fn describe_judge(judge: &Judge) -> String {

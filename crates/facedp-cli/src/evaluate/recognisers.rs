@@ -12,7 +12,7 @@ use facedp_eval::verification::{Scored, Verification};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::files;
+use super::{files, time};
 use crate::args::{Output, Verification as Args};
 use crate::failure::{Failure, complain, say};
 use crate::{photo, progress};
@@ -43,6 +43,7 @@ pub fn run(args: &Args, output: &Output) -> Result<ExitCode, Failure> {
         .collect::<BTreeSet<_>>()
         .into_iter()
         .collect();
+    time::announce(time::of_pictures(pictures.len(), recognisers.as_slice().len()), output);
     let bar = progress::bar(pictures.len(), "recognising", output);
     let one = |work: &mut Workspace, path: &&PathBuf| {
         let done = embed(&detector, &recognisers, path, work);
@@ -134,6 +135,12 @@ fn describe(report: &Report) -> String {
             100.0 * r.tpr_at_far_1e2,
             100.0 * r.tpr_at_far_1e3,
         );
+    }
+    let best = report.recognisers.iter().max_by(|a, b| a.accuracy.total_cmp(&b.accuracy));
+    if let Some(best) = best {
+        let name = crate::words::recogniser(&best.name);
+        let share = 100.0 * best.accuracy;
+        text += &format!("\nfindings: {name} tells most pairs right, {share:.1} of 100");
     }
     text.trim_end().to_owned()
 }

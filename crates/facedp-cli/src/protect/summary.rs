@@ -413,8 +413,9 @@ impl Summary {
         };
         let all = listed(&mut self.recognisers.iter().map(|r| &r.name));
         let faces = self.no_match + self.matching.len();
+        let verb = if self.no_match == 1 { "matches" } else { "match" };
         let mut text = format!(
-            "{} of {} no longer match by {all}; other recognisers may still match",
+            "{} of {} no longer {verb} by {all}; other recognisers may still match",
             self.no_match,
             count(faces, "face")
         );

@@ -291,10 +291,15 @@ impl Engine {
             known && !treated.chain(skipped).chain(doubts).chain(&left_out).any(same)
         });
         let terms = self.terms().filter(|_| !faces.is_empty() && self.request.receipt);
+        let asked = match (&terms, self.checks()) {
+            (Some(_), true) => self.resources.networks.recognisers()?.names(),
+            _ => Vec::new(),
+        };
         let receipt = terms.map(|terms| {
             let file = Sha256::digest(&encoded.file);
             let sha256 = file.iter().map(|byte| format!("{byte:02x}")).collect();
-            Receipt::new(terms, sha256, encoded.stripped.clone(), encoded.notes.clone(), records)
+            let (stripped, notes) = (encoded.stripped.clone(), encoded.notes.clone());
+            Receipt::new(terms, sha256, stripped, notes, asked, records)
         });
         // The last step: a run that fails or is stopped spends nothing, since nobody has seen the file.
         let total = self.record(digest, treated.spent, faces.len())?;

@@ -39,6 +39,11 @@ pub fn html(results: &Results, panels: &[Panel]) -> String {
     page::html(&results.about, &sections::all(results, panels))
 }
 
+/// The results in a few sentences, the same as on top of the page, without markup.
+pub fn in_words(results: &Results) -> Vec<String> {
+    summary::sentences(results).iter().map(|sentence| text::unmarked(sentence)).collect()
+}
+
 /// The table `results.csv`, one row per figure.
 pub fn csv(results: &Results) -> String {
     csv::table(results)

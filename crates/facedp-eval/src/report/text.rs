@@ -5,6 +5,24 @@ use crate::results::Estimate;
 /// Placeholder for a missing number.
 pub(super) const NONE: &str = "–";
 
+/// Markup of a sentence as plain text.
+pub(super) fn unmarked(markup: &str) -> String {
+    let mut text = String::with_capacity(markup.len());
+    let mut inside = false;
+    for letter in markup.chars() {
+        match letter {
+            '<' => inside = true,
+            '>' if inside => inside = false,
+            letter if !inside => text.push(letter),
+            _ => {}
+        }
+    }
+    // Ampersands last: what was written as text stays text.
+    [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")]
+        .into_iter()
+        .fold(text, |text, (escaped, letter)| text.replace(escaped, letter))
+}
+
 /// Escapes text for markup and attributes.
 pub(super) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());

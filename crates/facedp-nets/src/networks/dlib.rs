@@ -4,8 +4,6 @@ use crate::engine::{Builder, Network, Op, Pool, Window};
 use crate::error::Result;
 use crate::weights::Weights;
 
-static FILE: &[u8] = include_bytes!("../../../../assets/dlib.safetensors");
-
 /// Channels of each residual block, and whether it halves the picture.
 const BLOCKS: [(usize, bool); 14] = [
     (32, false),
@@ -25,7 +23,7 @@ const BLOCKS: [(usize, bool); 14] = [
 ];
 
 pub(crate) fn network() -> Result<Network> {
-    let weights = Weights::read("dlib", FILE)?;
+    let weights = Weights::read("dlib", facedp_weights_dlib::DLIB)?;
     let mut net = Builder::default();
     let mut x = net.then(net.input(), Op::Stem(weights.stem("conv", Window::new(7, 2, 0))?));
     x = net.then(x, Op::Relu);

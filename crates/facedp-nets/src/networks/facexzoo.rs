@@ -5,10 +5,8 @@ use crate::engine::{Builder, Network, NodeId, Op, Window};
 use crate::error::Result;
 use crate::weights::Weights;
 
-static FILE: &[u8] = include_bytes!("../../../../assets/facexzoo.safetensors");
-
 pub(crate) fn network() -> Result<Network> {
-    let weights = Weights::read("facexzoo", FILE)?;
+    let weights = Weights::read("facexzoo", facedp_weights_small::FACEXZOO)?;
     let mut net = Builder::default();
     let activate = |net: &mut Builder, x: NodeId, name: &str| -> Result<NodeId> {
         Ok(net.then(x, weights.prelu(name)?))

@@ -6,13 +6,11 @@ use crate::engine::{Builder, Network, NodeId, Op, Window};
 use crate::error::Result;
 use crate::weights::Weights;
 
-static FILE: &[u8] = include_bytes!("../../../../assets/intel.safetensors");
-
 /// Channels of a block's result for each channel of its squeezed form.
 const REDUCTION: usize = 8;
 
 pub(crate) fn network() -> Result<Network> {
-    let weights = Weights::read("intel", FILE)?;
+    let weights = Weights::read("intel", facedp_weights_small::INTEL)?;
     let mut net = Builder::default();
     let activate = |net: &mut Builder, x: NodeId, name: &str| -> Result<NodeId> {
         Ok(net.then(x, weights.prelu(name)?))

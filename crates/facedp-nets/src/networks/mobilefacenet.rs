@@ -5,10 +5,8 @@ use crate::engine::{Builder, Network, NodeId, Op, Window};
 use crate::error::Result;
 use crate::weights::Weights;
 
-static FILE: &[u8] = include_bytes!("../../../../assets/mobilefacenet.safetensors");
-
 pub(crate) fn network() -> Result<Network> {
-    let weights = Weights::read("mobilefacenet", FILE)?;
+    let weights = Weights::read("mobilefacenet", facedp_weights_small::MOBILEFACENET)?;
     let mut net = Builder::default();
     let activate = |net: &mut Builder, x: NodeId, _: &str| Ok(net.then(x, Op::Relu6));
     let mut x = net.then(net.input(), Op::Stem(weights.stem("conv", Window::new(3, 2, 1))?));

@@ -4,7 +4,18 @@ use crate::engine::{Builder, Network, NodeId, Op, Window};
 use crate::error::Result;
 use crate::weights::Weights;
 
-static FILE: &[u8] = include_bytes!("../../../../assets/sface.safetensors");
+/// The file comes in two halves, since a package may have 10 MiB at most.
+const PARTS: [&[u8]; 2] = [facedp_weights_sface_1::PART, facedp_weights_sface_2::PART];
+static FILE: [u8; PARTS[0].len() + PARTS[1].len()] = joined();
+
+/// Joined by the compiler: the program has the file once, and in one piece.
+const fn joined<const N: usize>() -> [u8; N] {
+    let mut file = [0; N];
+    let (first, second) = file.split_at_mut(PARTS[0].len());
+    first.copy_from_slice(PARTS[0]);
+    second.copy_from_slice(PARTS[1]);
+    file
+}
 
 /// Blocks (from 1) that halve the picture.
 const HALVING: [usize; 4] = [2, 4, 6, 12];
@@ -13,7 +24,7 @@ const CHANNELS: [usize; 14] =
     [32, 64, 128, 128, 256, 256, 512, 512, 512, 512, 512, 512, 1024, 1024];
 
 pub(crate) fn network() -> Result<Network> {
-    let weights = Weights::read("sface", FILE)?;
+    let weights = Weights::read("sface", &FILE)?;
     let mut net = Builder::default();
     let activate = |net: &mut Builder, x: NodeId, name: &str| -> Result<NodeId> {
         Ok(net.then(x, weights.prelu(name)?))

@@ -7,13 +7,11 @@ use crate::engine::{Builder, Chain, Link, Network, NodeId, Op, Pool, Window};
 use crate::error::Result;
 use crate::weights::Weights;
 
-static FILE: &[u8] = include_bytes!("../../../../assets/yunet.safetensors");
-
 /// Strides of the heads, in the order of the outputs.
 pub(crate) const STRIDES: [usize; 3] = [8, 16, 32];
 
 pub(crate) fn network() -> Result<Network> {
-    let weights = Weights::read("yunet", FILE)?;
+    let weights = Weights::read("yunet", facedp_weights_small::YUNET)?;
     let mut net = Builder::default();
     let unit = |net: &mut Builder, x: NodeId, name: &str, inputs: usize| -> Result<NodeId> {
         Ok(net.then(x, Op::Unit(weights.unit(name, inputs)?)))

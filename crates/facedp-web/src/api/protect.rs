@@ -29,30 +29,98 @@ pub(super) struct JobReport {
     id: String,
     /// The file's name.
     name: String,
+    /// Where this report is.
+    status_url: String,
+    /// Where the result is once the state is `done`.
+    photo_url: String,
     #[serde(flatten)]
     status: Status,
 }
 
 impl JobReport {
     fn of(job: &Job) -> Self {
-        Self { id: job.id.clone(), name: job.name.clone(), status: job.status() }
+        let status_url = address(job);
+        let photo_url = format!("{status_url}/photo");
+        let (id, name) = (job.id.clone(), job.name.clone());
+        Self { id, name, status_url, photo_url, status: job.status() }
     }
 }
 
 pub(super) async fn begin(State(app): SharedApp, request: Request) -> Result<Response, Problem> {
+    let wait = waits(request.uri().query());
     let fields = ["photo", "settings"];
     let mut form = upload::read(&app.bounds, &app.uploads, request, &fields).await?;
     let photo = form.photo("photo")?;
     let request = request::parse(form.settings.as_deref())?;
+    let wait = wait?;
     // Before the plan, which takes longer.
     app.jobs.require_room()?;
     let shared = Arc::clone(&app);
     let engine = app.planning.run(move |_| shared.engines.get(request)).await?;
     let job = app.jobs.add(photo.name)?;
     let report = Json(JobReport::of(&job));
-    let address = format!("/api/v1/protect/{}", job.id);
-    work::start(app, job, photo.file, engine);
-    Ok((StatusCode::ACCEPTED, [(header::LOCATION, address)], report).into_response())
+    let location = [(header::LOCATION, address(&job))];
+    work::start(Arc::clone(&app), Arc::clone(&job), photo.file, engine);
+    if wait {
+        return Ok((location, when_done(app, job).await?).into_response());
+    }
+    Ok((StatusCode::ACCEPTED, location, report).into_response())
+}
+
+fn address(job: &Job) -> String {
+    format!("/api/v1/protect/{}", job.id)
+}
+
+/// Whether the sender of a photo waits for the result.
+fn waits(query: Option<&str>) -> Result<bool, Problem> {
+    let parts = query.unwrap_or_default().split('&');
+    let mut given = parts.filter_map(|part| part.strip_prefix("wait="));
+    match (given.next(), given.next()) {
+        (None | Some("false"), None) => Ok(false),
+        (Some("true"), None) => Ok(true),
+        _ => Err(Problem::bad_request("`wait` is either true or false, and given once")),
+    }
+}
+
+/// A photo whose sender waits for it. A sender who leaves stops the work.
+struct Awaited {
+    app: Arc<App>,
+    job: Arc<Job>,
+}
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        if !self.job.status().is_final() {
+            self.app.jobs.remove(&self.job.id);
+        }
+    }
+}
+
+/// The result, as soon as there is one.
+async fn when_done(app: Arc<App>, job: Arc<Job>) -> Result<Response, Problem> {
+    let mut changes = job.watch();
+    let awaited = Awaited { app, job };
+    // It fails only if nobody can change the status any more.
+    let _ = changes.wait_for(Status::is_final).await;
+    match awaited.job.status() {
+        Status::Failed { error } => Err(error),
+        Status::Stopped => Err(Problem::stopped()),
+        _ => {
+            let result = finished(&awaited.job)?;
+            awaited.job.mark_fetched();
+            Ok(file(&result))
+        }
+    }
+}
+
+/// The result as a file.
+fn file(result: &JobResult) -> Response {
+    let media_type = result.report.format.media_type();
+    let headers = HeaderMap::from_iter([
+        (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
+        (header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment")),
+    ]);
+    (headers, Body::from(result.file.body())).into_response()
 }
 
 pub(super) async fn status(State(app): SharedApp, id: Id) -> Result<Json<JobReport>, Problem> {
@@ -91,13 +159,7 @@ pub(super) async fn events(
 }
 
 pub(super) async fn photo(State(app): SharedApp, id: Id) -> Result<Response, Problem> {
-    let result = finished(&*job(&app, id)?)?;
-    let media_type = result.report.format.media_type();
-    let headers = HeaderMap::from_iter([
-        (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
-        (header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment")),
-    ]);
-    Ok((headers, Body::from(result.file.body())).into_response())
+    Ok(file(&*finished(&*job(&app, id)?)?))
 }
 
 pub(super) async fn receipt(State(app): SharedApp, id: Id) -> Result<Response, Problem> {

@@ -41,9 +41,11 @@ async fn treat(
     let time = app.bounds.job_time;
     let (mine, shared, worker) = (Arc::clone(job), Arc::clone(app), Arc::clone(&engine));
     let work = app.treating.run_on(thread, move |work| {
-        mine.set_status(Status::Working { done: 0, faces: 0 });
+        mine.set_status(Status::Working { faces_done: 0, faces: 0 });
         let threads = (shared.threads / shared.jobs.unfinished().max(1)).max(1);
-        let progress = |done: usize, faces: usize| mine.set_status(Status::Working { done, faces });
+        let progress = |faces_done: usize, faces: usize| {
+            mine.set_status(Status::Working { faces_done, faces });
+        };
         let control = Control { threads, progress: &progress, stop: mine.stop_flag() };
         worker.protect_with(file.as_ref(), control, work)
     });

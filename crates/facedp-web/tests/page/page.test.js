@@ -37,6 +37,12 @@ async function fit(page, where) {
   assert.ok(wide <= window, `${where}: ${wide} px wide in a window of ${window}`);
 }
 
+/** Chooses a method that is folded away. */
+async function research(page, name) {
+  await page.locator("#research summary").click();
+  await page.locator(`#method-${name}`).check();
+}
+
 async function box(locator) {
   await locator.scrollIntoViewIfNeeded();
   return locator.boundingBox();
@@ -127,6 +133,38 @@ test("two photos are dropped, faces chosen, changed, compared and downloaded", a
   await page.close();
 });
 
+test("one method is offered first, and words follow from what is measured", async () => {
+  const { page, troubles } = await open(browser, server.url);
+  assert.equal(await page.locator("#method-certified").isVisible(), false);
+  assert.equal(await page.locator("#method-steered").isChecked(), true);
+  const strength = page.locator("#strength-steered");
+  const about = page.locator("#about-steered");
+  const sentences = new Set();
+  for (const value of ["low", "medium", "high"]) {
+    await strength.selectOption(value);
+    sentences.add(await about.textContent());
+  }
+  assert.equal(sentences.size, 3);
+  for (const sentence of sentences) assert.match(sentence, /still match.*of 100 photos/);
+  await page.locator("#research summary").click();
+  assert.equal(await page.locator("#method-certified").isVisible(), true);
+  const words = await page.evaluate(async () => {
+    const { quality, summary } = await import("/words.js");
+    const verdict = { name: "dlib", match: false };
+    return [
+      ...[95, 82, 75, 65, 40, 10].map((ssimulacra2) => quality({ psnr: 30, ssimulacra2 })),
+      summary({ faces: [{ recognisers: [verdict] }] }, "").text,
+    ];
+  });
+  assert.match(words[0], /invisible \(quality 95.0/);
+  assert.match(words[2], /hard to see without the original/);
+  assert.match(words[5], /plainly visible/);
+  assert.equal(new Set(words.map((text) => text.replace(/[\d.]+/, ""))).size, 7);
+  assert.match(words[6], /no longer match the changed face/);
+  assert.deepEqual(troubles, []);
+  await page.close();
+});
+
 test("work is stopped half-way", async () => {
   const { page, troubles } = await open(browser, server.url);
   // Two photos with three faces each: neither is done before the other has begun.
@@ -141,7 +179,7 @@ test("work is stopped half-way", async () => {
   assert.match(await first.locator(".status").textContent(), /Stopped: nothing was changed/);
   assert.equal(await page.locator("#save").isVisible(), false);
   // The program is free for other work.
-  await page.locator("#method-rdp-optimal").check();
+  await research(page, "rdp-optimal");
   await card(page, "three.jpg").getByRole("button", { name: "Remove three.jpg" }).click();
   await page.locator("#go").click();
   await state(page, "again.jpg", "done");
@@ -196,7 +234,7 @@ test("damaged files do not keep a good one from being changed", async () => {
   await Promise.all([state(page, "damaged.jpg", "failed"), state(page, "collins.jpg", "ready"), state(page, "empty.png", "failed")]);
   assert.match(await card(page, "damaged.jpg").getByRole("alert").textContent(), /Damaged/);
   assert.match(await card(page, "notes.txt").getByRole("alert").textContent(), /JPEG, PNG, WebP and HEIC/);
-  await page.locator("#method-certified").check();
+  await research(page, "certified");
   const epsilon = page.locator("#epsilon-certified");
   await epsilon.fill("-1");
   await page.locator("#go").click();
@@ -237,6 +275,8 @@ test("HEIC is shown, changed and saved as JPEG", async () => {
 
 test("the keyboard is enough", async () => {
   const { page, troubles } = await open(browser, server.url);
+  await page.locator("#research summary").focus();
+  await page.keyboard.press("Enter");
   await page.locator("#method-rdp-optimal").focus();
   await page.keyboard.press("Space");
   await drop(page, [three]);
@@ -275,7 +315,7 @@ test("a doubtful face is drawn dashed, and one click includes it", async () => {
     answer.result.doubts = [{ number: 3, ...doubt }];
     await route.fulfill({ response, json: answer });
   });
-  await page.locator("#method-rdp-optimal").check();
+  await research(page, "rdp-optimal");
   await drop(page, [three]);
   await state(page, "three.jpg", "ready");
   const first = card(page, "three.jpg");
@@ -296,7 +336,7 @@ test("a doubtful face is drawn dashed, and one click includes it", async () => {
 
 test("a folder keeps its structure, and equal names differ in the archive", async () => {
   const { page, troubles } = await open(browser, server.url);
-  await page.locator("#method-rdp-optimal").check();
+  await research(page, "rdp-optimal");
   await page.locator("#folder").setInputFiles(path.dirname(example("collins.jpg")));
   await Promise.all([state(page, "photos/collins.jpg", "ready"), state(page, "photos/hopper.jpg", "ready")]);
   await drop(page, [one, one]);
@@ -323,7 +363,7 @@ for (const colorScheme of ["light", "dark"]) {
   test(`a phone, ${colorScheme}`, async () => {
     const { page, troubles } = await open(browser, server.url, { viewport: { width: 375, height: 740 }, colorScheme });
     await fit(page, "empty");
-    await page.locator("#method-rdp-optimal").check();
+    await research(page, "rdp-optimal");
     await drop(page, [three]);
     await state(page, "three.jpg", "ready");
     await fit(page, "faces");

@@ -39,6 +39,12 @@ pub struct Provenance {
 }
 
 impl FeatureModel {
+    /// The model that comes with this crate: 64 eigenfaces of 128x128 chips. `assets/README.md` describes its
+    /// training data.
+    pub fn embedded() -> Result<Self> {
+        Self::from_bytes(facedp_models::EIGENFACES)
+    }
+
     /// Side of the square chips, in pixels.
     pub fn side(&self) -> usize {
         self.side

@@ -15,7 +15,7 @@ use crate::weights::Weights;
 /// `protect` ranks and scales as this test does by hand.
 #[test]
 fn amplitude_ranking_ranks_inside_protect() {
-    let model = include_bytes!("../../../../assets/eigenfaces.safetensors");
+    let model = include_bytes!("../../../../assets/models/eigenfaces.safetensors");
     let model = Arc::new(FeatureModel::from_bytes(model).unwrap());
     let method = Preset::Rdp.method(Epsilon::new(0.2).unwrap(), 16);
     let method = Method { ranking: Ranking::Amplitude, ..method };

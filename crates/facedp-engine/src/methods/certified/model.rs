@@ -10,15 +10,13 @@ use super::frame::Frame;
 use crate::error::{Error, Result};
 use crate::photo::Photo;
 
-static FILE: &[u8] = include_bytes!("../../../../../assets/faces.safetensors");
-
 /// The built-in face model; `assets/README.md` describes its training data.
 pub fn embedded_faces() -> Result<Arc<FaceModel>> {
     static MODEL: OnceLock<Arc<FaceModel>> = OnceLock::new();
     if let Some(model) = MODEL.get() {
         return Ok(Arc::clone(model));
     }
-    let model = FaceModel::from_bytes(FILE)?;
+    let model = FaceModel::from_bytes(facedp_models::FACES)?;
     let expected = 3 * cells().count();
     if model.values() != expected {
         let problem = format!("faces have {} values instead of {expected}", model.values());

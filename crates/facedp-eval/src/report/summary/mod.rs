@@ -53,6 +53,15 @@ mod tests {
         }
     }
 
+    /// The program prints the sentences of the page.
+    #[test]
+    fn sentences_can_be_read_without_a_browser() {
+        let all = crate::report::in_words(&sample::results()).join("\n");
+        assert!(all.contains("Does dlib still match noisy photos? Under the rule"), "{all}");
+        assert!(!all.contains(['<', '>']) && !all.contains("&#"), "{all}");
+        assert_eq!(crate::report::text::unmarked("<b>a</b> &lt;b&gt; &amp;lt;"), "a <b> &lt;");
+    }
+
     #[test]
     fn without_results_only_the_findings_are_counted() {
         assert_eq!(sentences(&sample::nothing()).len(), 1);
