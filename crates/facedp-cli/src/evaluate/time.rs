@@ -7,8 +7,8 @@ use crate::failure::complain;
 
 /// Seconds on one core of the machine that our figures come from (docs/measurements): finding the face of a picture,
 /// showing it to a recogniser, steering it, and making it anew.
-const FIND: f64 = 0.06;
-const RECOGNISE: f64 = 0.03;
+const FIND: f64 = 0.02;
+const RECOGNISE: f64 = 0.01;
 const STEER: f64 = 1.7;
 const MAKE: f64 = 0.4;
 /// A release of one chip, with all that is measured on it.
@@ -56,7 +56,7 @@ pub fn of_paper(options: &paper::Options) -> f64 {
     let faces = options.recognition_images as f64 * methods * options.decibels.len() as f64;
     let attacked = options.attack_images as f64 * methods * options.attacks.len() as f64;
     let audits = methods * options.audit_runs as f64 * RELEASE;
-    releases + audits + (faces + attacked) * (0.02 + 5.0 * RECOGNISE) + images * FIND
+    releases + audits + (faces + attacked) * (0.01 + 5.0 * RECOGNISE) + images * FIND
 }
 
 /// Pictures shown to recognisers.
