@@ -31,7 +31,7 @@ const CASES: &[Case] = &[
     (&["plan", "--method", "magic"], 2, &["magic", "rdp-optimal"]),
     (&["plan", "--method", "rdp-lmdg"], 2, &["did you mean rdp-lmgd?"]),
     (&["plan", "--method", "lmgd"], 2, &["did you mean rdp-lmgd?"]),
-    (&["protect", "face.png", "-o", "out", "--method", "stear"], 2, &["did you mean steered?"]),
+    (&["protect", "face.png", "-o", "out", "--method", "stered"], 2, &["did you mean steered?"]),
     (&["plan", "--method", "rdp-lmgd", "--eta", "2"], 2, &["eta", "0.01", "2"]),
     (&["plan", "--method", "rdp-na", "--significance", "2"], 2, &["significance", "2"]),
     (&["plan", "--levels", "9"], 2, &["Haar levels", "9", "1..=7"]),

@@ -233,6 +233,17 @@ fn form(fields: &[(&str, &[u8])]) -> Vec<u8> {
     body
 }
 
+/// A body that comes one piece after the other, as connections deliver them.
+fn pieces(body: &[u8]) -> Body {
+    let pieces: Vec<Bytes> = body.chunks(1 << 16).map(Bytes::copy_from_slice).collect();
+    Body::from_stream(stream::iter(pieces.into_iter().enumerate()).then(|(n, piece)| async move {
+        if n > 0 {
+            tokio::task::yield_now().await;
+        }
+        Ok::<_, std::io::Error>(piece)
+    }))
+}
+
 impl Page {
     async fn ask(&self, request: Request<Body>) -> Response {
         self.0.clone().oneshot(request).await.unwrap()
@@ -263,16 +274,7 @@ impl Page {
     async fn begin(&self, photo: &[u8], settings: Value) -> String {
         let settings = settings.to_string();
         let body = form(&[("settings", settings.as_bytes()), ("photo", photo)]);
-        // One piece after the other, as connections deliver them.
-        let pieces: Vec<Bytes> = body.chunks(1 << 16).map(Bytes::copy_from_slice).collect();
-        let pieces = stream::iter(pieces.into_iter().enumerate()).then(|(n, piece)| async move {
-            if n > 0 {
-                tokio::task::yield_now().await;
-            }
-            Ok::<_, std::io::Error>(piece)
-        });
-        let body = Body::from_stream(pieces);
-        let answer = self.post("/api/v1/protect", body).await;
+        let answer = self.post("/api/v1/protect", pieces(&body)).await;
         if answer.status() != StatusCode::ACCEPTED {
             panic!("{}", json_of(answer).await);
         }
@@ -587,8 +589,9 @@ fn hanging_up_stops_the_work() {
         let page = page(Bounds { jobs: 1, ..Bounds::default() });
         let waiting = "/api/v1/protect?wait=true";
         let long = form(&[("photo", &crowd(8))]);
-        let answer = tokio::time::timeout(Duration::from_secs(3), page.post(waiting, long)).await;
-        assert!(answer.is_err(), "eight faces in three seconds");
+        let answer =
+            tokio::time::timeout(Duration::from_secs(3), page.post(waiting, pieces(&long))).await;
+        assert!(answer.is_err(), "eight faces in three seconds: {answer:?}");
         // The only place is free again.
         let short =
             form(&[("settings", br#"{"method":"rdp"}"#), ("photo", &example("collins.jpg"))]);
