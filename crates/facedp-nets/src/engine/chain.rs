@@ -22,6 +22,8 @@ pub(crate) struct Chain {
 }
 
 #[derive(Debug, Clone)]
+// A network has a handful of links: boxing units would save nothing.
+#[allow(clippy::large_enum_variant)]
 pub(crate) enum Link {
     Unit(Unit),
     /// The maximum of every square of 2x2.
