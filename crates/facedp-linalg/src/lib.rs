@@ -1,6 +1,6 @@
 //! Dense linear algebra in double precision, on one thread.
 //!
-//! [faer](faer) does the work. Its functions are generic, so every crate that calls one compiles it again, for
+//! faer does the work. Its functions are generic, so every crate that calls one compiles it again, for
 //! up to half a minute each. The functions here are not: they are compiled once.
 
 use faer::linalg::matmul::matmul;
