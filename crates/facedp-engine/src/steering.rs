@@ -80,10 +80,19 @@ pub struct Tuning {
     /// Largest difference between the displacements of neighbouring control points, as a share of their
     /// distance. It bounds the local stretch along each axis; at the outline of the face, a smaller one does.
     pub stretch: f64,
+    /// The loss of quality that is left whenever luma gives way to quality, as a share of what the floor
+    /// allows. The less is left, the better the rest hides: the result may then be enlarged up to the floor.
+    #[serde(default = "first_retreat")]
+    pub retreat: f64,
     /// Largest change of each chroma, as a share of that of luma (of mean squares). 0 leaves colours as they
     /// are, and is not stored: receipts and keys are older than this number.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub chroma: f64,
+}
+
+/// What receipts that do not name `retreat` were made with.
+fn first_retreat() -> f64 {
+    0.9
 }
 
 fn is_zero(number: &f64) -> bool {
@@ -99,13 +108,14 @@ impl Default for Tuning {
             smooth: 0.4,
             contrast: 1.2,
             coarse: 0.2,
-            pull: 1.6,
+            pull: 2.0,
             balance: 3.0,
             start: 0.5,
-            jitter: 0.07,
-            views: 1.5,
+            jitter: 0.05,
+            views: 1.0,
             displacement: 0.025,
             stretch: 0.4,
+            retreat: 0.55,
             chroma: 0.0,
         }
     }
@@ -113,7 +123,7 @@ impl Default for Tuning {
 
 impl Tuning {
     /// Each number with its valid range.
-    fn ranges(&self) -> [(&'static str, f64, [f64; 2]); 14] {
+    fn ranges(&self) -> [(&'static str, f64, [f64; 2]); 15] {
         [
             ("steps", self.steps as f64, [1.0, 10_000.0]),
             ("stride", self.stride, [0.001, 2.0]),
@@ -128,6 +138,7 @@ impl Tuning {
             ("views", f64::from(self.views), [0.0, 5.0]),
             ("displacement", self.displacement, [0.0, 0.1]),
             ("stretch", self.stretch, [0.01, 0.9]),
+            ("retreat", self.retreat, [0.05, 1.0]),
             ("chroma", self.chroma, [0.0, 10.0]),
         ]
     }
@@ -154,16 +165,17 @@ impl Steering {
             views,
             displacement,
             stretch,
+            retreat,
             chroma,
         } = tuning;
         let by = recognisers.join(",");
         let colour = if is_zero(chroma) { String::new() } else { format!(", chroma {chroma:?}") };
         format!(
-            "steered 3: {goal}, quality {min_quality:?}, shape {shape}, margin {margin:?}, epsilon {:?}, \
+            "steered 4: {goal}, quality {min_quality:?}, shape {shape}, margin {margin:?}, epsilon {:?}, \
              by [{by}], {steps} steps, stride {stride:?}, momentum {momentum:?}, smooth {smooth:?}, \
              contrast {contrast:?}, coarse {coarse:?}, pull {pull:?}, balance {balance:?}, start \
              {start:?}, jitter {jitter:?}, views {views:?}, displacement {displacement:?}, stretch \
-             {stretch:?}{colour}",
+             {stretch:?}, retreat {retreat:?}{colour}",
             epsilon.get()
         )
     }
@@ -196,8 +208,8 @@ impl Strength {
     pub(crate) fn floor(self, goal: Goal) -> (f64, f32) {
         let (min_quality, margin) = match self {
             Strength::Low => (85.0, 1.3),
-            Strength::Medium => (75.0, 1.6),
-            Strength::High => (65.0, 1.8),
+            Strength::Medium => (78.0, 1.6),
+            Strength::High => (70.0, 1.8),
         };
         // `away` passes the known recognisers in a few steps, too few to affect others.
         let more = if goal == Goal::Away { 0.7 } else { 0.0 };

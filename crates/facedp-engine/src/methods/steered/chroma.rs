@@ -46,7 +46,14 @@ impl Chroma {
     }
 
     /// Takes back the parts of luma and chroma that eyes see best together.
-    pub(super) fn retreat(&mut self, luma: &mut Luma, base: &Colours, wanted: f64, scene: &Scene) {
+    pub(super) fn retreat(
+        &mut self,
+        luma: &mut Luma,
+        base: &Colours,
+        wanted: f64,
+        to: f64,
+        scene: &Scene,
+    ) {
         let screen = &scene.screen;
         let lifted = self.colours(&luma.plane()).map(|plane| screen.lifted(&plane));
         let changed = screen.tinted(base, &lifted);
@@ -55,7 +62,7 @@ impl Chroma {
         let [cb, cr] = &mut self.planes;
         let mut changes =
             [(luma, &*by_luma.gradient), (cb, &*by_cb.gradient), (cr, &*by_cr.gradient)];
-        retreat(&mut changes, by_luma.loss, wanted, scene);
+        retreat(&mut changes, by_luma.loss, wanted, to, scene);
     }
 
     /// The change of red, green and blue in pixels of the chip, with a change of luma.

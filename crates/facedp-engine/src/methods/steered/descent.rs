@@ -216,16 +216,16 @@ impl<'a> Optimiser<'a> {
     /// Compares the luma that changed with the displaced original as people see it, and takes back what costs
     /// more than the score `wanted` allows.
     fn keep_quality(&mut self, wanted: f64) {
-        let screen = &self.scene.screen;
+        let (screen, to) = (&self.scene.screen, self.steering.tuning.retreat);
         let moved = self.warp.as_ref().map(|warp| screen.moved(warp.field()));
         let base = moved.as_ref().unwrap_or(screen.colours());
         if let Some(chroma) = &mut self.chroma {
-            chroma.retreat(&mut self.luma, base, wanted, self.scene);
+            chroma.retreat(&mut self.luma, base, wanted, to, self.scene);
             return;
         }
         let changed = screen.lit(base, &screen.lifted(&self.luma.plane()));
         let cost = cost(base, &changed, screen.size().0);
-        self.luma.retreat(&cost, wanted, self.scene);
+        self.luma.retreat(&cost, wanted, to, self.scene);
     }
 
     /// Whether all distances exceed their thresholds by the margin, also after JPEG and at half size.

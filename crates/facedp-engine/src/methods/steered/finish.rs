@@ -18,7 +18,7 @@ const TOLERANCE: f64 = 0.7;
 /// exactly as it is within the whole.
 const LOSSY_RESERVE: f64 = 0.2;
 /// Largest factor on the change that the descent found.
-const MAX_AMOUNT: f64 = 1.5;
+const MAX_AMOUNT: f64 = 2.5;
 
 /// A face that was drawn.
 pub(super) struct Finished {

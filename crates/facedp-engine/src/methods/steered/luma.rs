@@ -20,10 +20,8 @@ const FIRST_GUESS: [f64; 2] = [35.5, 0.375];
 const MAX_CHANGE: [f64; 2] = [2.0, 0.8];
 /// Radius of the window of that contrast, in pixels: 5x5.
 const MAX_CHANGE_RADIUS: usize = 2;
-/// The loss that a retreat leaves, as a share of what is allowed: the next steps add to it.
-const RETREAT_TO: f64 = 0.9;
 /// Largest share of the loss that one retreat removes: the gradient holds for small steps only.
-const MAX_RETREAT: f64 = 0.3;
+const MAX_RETREAT: f64 = 0.5;
 
 pub(super) struct Luma {
     haar: Haar,
@@ -113,8 +111,8 @@ impl Luma {
 
     /// Takes back the part of the change that eyes see best, if it costs more than the score `wanted` allows:
     /// a step along the gradient of the loss. Corrects the largest change, too.
-    pub(super) fn retreat(&mut self, cost: &Cost, wanted: f64, scene: &Scene) {
-        retreat(&mut [(self, &cost.gradient)], cost.loss, wanted, scene);
+    pub(super) fn retreat(&mut self, cost: &Cost, wanted: f64, to: f64, scene: &Scene) {
+        retreat(&mut [(self, &cost.gradient)], cost.loss, wanted, to, scene);
     }
 
     /// Allows a share of the largest mean squared change.
@@ -131,10 +129,17 @@ impl Luma {
     }
 }
 
-/// Takes back what eyes see best of changes that are seen together. Each has the gradient of their loss by it.
-pub(super) fn retreat(changes: &mut [(&mut Luma, &[f32])], loss: f64, wanted: f64, scene: &Scene) {
+/// Takes back what eyes see best of changes that are seen together, until a share `to` of the loss is left that
+/// the score `wanted` allows. Each change has the gradient of their loss by it.
+pub(super) fn retreat(
+    changes: &mut [(&mut Luma, &[f32])],
+    loss: f64,
+    wanted: f64,
+    to: f64,
+    scene: &Scene,
+) {
     let ratio = (100.0 - wanted) / (100.0 - score_at(loss)).max(0.5);
-    let excess = (loss - RETREAT_TO * loss_at(wanted)).min(MAX_RETREAT * loss);
+    let excess = (loss - to * loss_at(wanted)).min(MAX_RETREAT * loss);
     let (mut directions, mut slope) = (Vec::new(), 0.0);
     for (change, gradient) in changes.iter_mut() {
         change.max_mse = (change.max_mse * ratio.clamp(0.4, 2.5).powf(1.5)).max(ROUNDING_MSE);
