@@ -4,13 +4,13 @@
 //! take half the time. The embedded weights have half precision anyway, so that nothing is lost.
 
 use half::f16;
-use half::slice::HalfFloatSliceExt;
 use pulp::Simd;
 
 use super::Shape;
 use super::activation::Epilogue;
 use super::lanes::{LANES, Lanes, grouped};
 use super::registers::Registers;
+use super::step::Part;
 use super::target::Target;
 
 /// Weights that are converted at once. Values of a gradient stay in the cache while all rows of weights pass.
@@ -62,15 +62,15 @@ impl Dense {
         registers: Registers<S, V>,
         input: &[Lanes],
         epilogue: Epilogue<'_>,
-        output: &mut [Lanes],
+        Part { first, values: output }: Part<'_>,
     ) {
         let mut block = [0.0; BLOCK];
-        let rows = self.weights.chunks_exact(self.inputs);
+        let rows = self.weights.chunks_exact(self.inputs).skip(LANES * first);
         for (out, row) in output.as_flattened_mut().iter_mut().zip(rows) {
             let mut sums = [registers.zero(); 4];
             for (weights, input) in row.chunks(BLOCK).zip(input.chunks(BLOCK / LANES)) {
                 let block = &mut block[..weights.len()];
-                weights.convert_to_f32_slice(block);
+                widen(weights, block);
                 for (n, (weights, input)) in block.as_chunks().0.iter().zip(input).enumerate() {
                     let (weights, input) = (registers.load(weights), registers.load(input));
                     sums[n % 4] = registers.mul_adds(weights, input, sums[n % 4]);
@@ -82,7 +82,7 @@ impl Dense {
             registers.store(sum, &mut lanes);
             *out = lanes.iter().sum();
         }
-        for (n, (out, bias)) in output.iter_mut().zip(&self.bias).enumerate() {
+        for (n, (out, bias)) in (first..).zip(output.iter_mut().zip(&self.bias[first..])) {
             let value = epilogue.group(n, *bias).apply(registers, registers.load(out));
             registers.store(value, out);
         }
@@ -94,14 +94,15 @@ impl Dense {
         &self,
         registers: Registers<S, V>,
         upstream: &[Lanes],
+        area: usize,
         gradient: Target<'_>,
     ) {
-        let mut block = [0.0; BLOCK];
+        let (mut block, start) = ([0.0; BLOCK], gradient.start * area * LANES);
         for (n, part) in gradient.zeroed().chunks_mut(BLOCK / LANES).enumerate() {
             let rows = self.weights.chunks_exact(self.inputs);
             for (row, up) in rows.zip(upstream.as_flattened()) {
                 let block = &mut block[..part.len() * LANES];
-                row[n * BLOCK..][..block.len()].convert_to_f32_slice(block);
+                widen(&row[start + n * BLOCK..][..block.len()], block);
                 let up = [registers.splat(*up); V];
                 for (weights, pixel) in block.as_chunks().0.iter().zip(&mut *part) {
                     let sum =
@@ -109,6 +110,33 @@ impl Dense {
                     registers.store(sum, pixel);
                 }
             }
+        }
+    }
+}
+
+/// Finite numbers in single precision. Inlined where vectors are wide, unlike the conversion of `half`.
+#[inline(always)]
+fn widen(from: &[f16], to: &mut [f32]) {
+    /// 2^112, the ratio of what both formats take the exponents for.
+    const RATIO: f32 = f32::from_bits((127 + 112) << 23);
+    for (to, from) in to.iter_mut().zip(from) {
+        let bits = u32::from(from.to_bits());
+        *to = f32::from_bits((bits & 0x8000) << 16 | (bits & 0x7fff) << 13) * RATIO;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_finite_numbers_are_widened_exactly() {
+        let finite = (0..=u16::MAX).map(f16::from_bits).filter(|h| h.is_finite());
+        let halves: Vec<f16> = finite.collect();
+        let mut widened = vec![0.0; halves.len()];
+        widen(&halves, &mut widened);
+        for (half, found) in halves.iter().zip(widened) {
+            assert_eq!(half.to_f32().to_bits(), found.to_bits(), "{half}");
         }
     }
 }

@@ -4,6 +4,8 @@
 //! product is by element. With channels, it is a matrix product for each of the 16 elements.
 //! Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2016.
 
+use std::ops::Range;
+
 use pulp::Simd;
 
 use super::Shape;
@@ -49,16 +51,16 @@ impl Winograd {
         (self.groups + 1) * ELEMENTS * BLOCK
     }
 
-    /// Computes the results of all groups of outputs.
+    /// Computes the results of some groups of outputs.
     #[inline(always)]
     pub(super) fn run<S: Simd, const V: usize>(
         &self,
         registers: Registers<S, V>,
         (input, shape): (&[Lanes], Shape),
+        outputs: Range<usize>,
         Scratch { memory, tables, .. }: &mut Scratch,
         sinks: &mut impl Sinks<S, V>,
     ) {
-        let outputs = self.weights.len() / (ELEMENTS * self.groups * LANES).max(1);
         let across = shape.width.div_ceil(2);
         let squares = across * shape.height.div_ceil(2);
         let memory = memory.get_mut(self.scratch_len());
@@ -77,7 +79,7 @@ impl Winograd {
                 }
             }
             tables.pointwise(Shape::new(self.groups * LANES, 1, count));
-            for n in 0..outputs {
+            for n in outputs.clone() {
                 let matrices = self.groups * LANES;
                 for e in 0..ELEMENTS {
                     let pixels = &transformed[e * self.groups * count..][..self.groups * count];
