@@ -182,14 +182,15 @@ fn matrices(
     from: usize,
     to: usize,
     area: usize,
-    weight: &dyn Fn(usize, usize, usize) -> f32,
+    weight: &impl Fn(usize, usize, usize) -> f32,
 ) -> Vec<Lanes> {
     let mut rows = Vec::with_capacity(to.div_ceil(LANES) * from.next_multiple_of(LANES) * area);
     for to in (0..to).step_by(LANES) {
         for from in (0..from).step_by(LANES) {
-            for n in 0..area * LANES {
-                let (tap, row) = (n / LANES, from + n % LANES);
-                rows.push(std::array::from_fn(|lane| weight(row, to + lane, tap)));
+            for tap in 0..area {
+                for row in from..from + LANES {
+                    rows.push(std::array::from_fn(|lane| weight(row, to + lane, tap)));
+                }
             }
         }
     }

@@ -90,7 +90,9 @@ impl Depthwise {
         let groups = upstream.chunks_exact(to.area()).enumerate();
         let groups = groups.skip(wanted.start).take(wanted.len());
         if to.area() == 1 && padding == 0 {
-            for ((n, upstream), weights) in groups.zip(self.weights.chunks_exact(self.area()).skip(wanted.start)) {
+            for ((n, upstream), weights) in
+                groups.zip(self.weights.chunks_exact(self.area()).skip(wanted.start))
+            {
                 let sink = &mut gradient.group(n, from.area());
                 let value = registers.load(&upstream[0]);
                 for at in 0..from.area() {
@@ -108,20 +110,26 @@ impl Depthwise {
         if stride == 1 && padding < kernel {
             // The transpose of this convolution is the one with turned windows.
             let window = Window::new(kernel, 1, kernel - 1 - padding);
-            for ((n, pixels), weights) in groups.zip(self.turned.chunks_exact(self.area()).skip(wanted.start)) {
+            for ((n, pixels), weights) in
+                groups.zip(self.turned.chunks_exact(self.area()).skip(wanted.start))
+            {
                 let sums = Sums { window, pixels, from: to, to: from, weights };
                 sums.run(registers, &mut gradient.group(n, from.area()));
             }
             return;
         }
         if self.window == Window::new(3, 2, 1) {
-            for ((n, upstream), weights) in groups.zip(self.weights.chunks_exact(self.area()).skip(wanted.start)) {
+            for ((n, upstream), weights) in
+                groups.zip(self.weights.chunks_exact(self.area()).skip(wanted.start))
+            {
                 let sink = &mut gradient.group(n, from.area());
                 every_other(registers, (upstream, to), from, weights, sink);
             }
             return;
         }
-        for ((n, upstream), weights) in groups.zip(self.weights.chunks_exact(self.area()).skip(wanted.start)) {
+        for ((n, upstream), weights) in
+            groups.zip(self.weights.chunks_exact(self.area()).skip(wanted.start))
+        {
             let target = &mut gradient.group(n, from.area());
             for y in 0..from.height {
                 let rows = self.window.outputs(y, to.height);

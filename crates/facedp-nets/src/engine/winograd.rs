@@ -31,7 +31,11 @@ pub(super) struct Winograd {
 impl Winograd {
     /// `weight` gives the weight from one channel to another at a position in the window, and 0 for channels that do
     /// not exist.
-    pub(super) fn new(from: usize, to: usize, weight: &dyn Fn(usize, usize, usize) -> f32) -> Self {
+    pub(super) fn new(
+        from: usize,
+        to: usize,
+        weight: &impl Fn(usize, usize, usize) -> f32,
+    ) -> Self {
         let (groups, outputs) = (from.div_ceil(LANES), to.div_ceil(LANES));
         let mut weights = vec![[0.0; LANES]; outputs * ELEMENTS * groups * LANES];
         for to in 0..to {
@@ -113,7 +117,7 @@ impl Winograd {
 }
 
 /// `G g G'`.
-fn transformed(tap: &dyn Fn(usize) -> f32) -> [f32; ELEMENTS] {
+fn transformed(tap: &impl Fn(usize) -> f32) -> [f32; ELEMENTS] {
     let along = |a: f32, b: f32, c: f32| [a, (a + b + c) / 2.0, (a - b + c) / 2.0, c];
     let lines = [0, 1, 2].map(|y| along(tap(3 * y), tap(3 * y + 1), tap(3 * y + 2)));
     let mut elements = [0.0; ELEMENTS];
