@@ -1,5 +1,7 @@
 //! Recognisers: embeddings of the original, and whether the result still matches.
 
+use std::panic::resume_unwind;
+
 use facedp_nets::{Landmarks, Picture, Recogniser, Similarity, Workspace};
 use serde::{Deserialize, Serialize};
 
@@ -81,18 +83,23 @@ pub(crate) enum Trial {
 impl Recognisers {
     /// All recognisers that are built in.
     pub fn embedded() -> Result<Self> {
-        let recognisers = [
+        let loads: [fn() -> facedp_nets::Result<Recogniser>; _] = [
             #[cfg(feature = "dlib")]
-            Recogniser::dlib(),
+            Recogniser::dlib,
             #[cfg(feature = "sface")]
-            Recogniser::sface(),
+            Recogniser::sface,
             #[cfg(feature = "intel")]
-            Recogniser::intel(),
+            Recogniser::intel,
             #[cfg(feature = "mobilefacenet")]
-            Recogniser::mobilefacenet(),
+            Recogniser::mobilefacenet,
             #[cfg(feature = "facexzoo")]
-            Recogniser::facexzoo(),
+            Recogniser::facexzoo,
         ];
+        // Threads of their own: a pool's would take up other photos, which wait for this.
+        let recognisers = std::thread::scope(|scope| {
+            let threads = loads.map(|load| scope.spawn(load));
+            threads.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        });
         Ok(Self(recognisers.into_iter().collect::<Result<_, _>>()?))
     }
 

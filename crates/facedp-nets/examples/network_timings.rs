@@ -1,4 +1,4 @@
-//! Times of the networks on one thread, in milliseconds, as one JSON object.
+//! Times of the networks on one thread, in milliseconds, as one JSON object; with a name as its argument, of one network.
 //! With a number N as its argument: resident memory before and after N embeddings, in bytes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -48,9 +48,11 @@ fn memory(count: usize) {
 }
 
 fn main() {
-    if let Some(count) = std::env::args().nth(1) {
-        return memory(count.parse().unwrap());
+    let only = std::env::args().nth(1);
+    if let Some(count) = only.as_ref().and_then(|argument| argument.parse().ok()) {
+        return memory(count);
     }
+    let wanted = |name: &str| only.as_ref().is_none_or(|only| only == name);
     let mut times = Map::new();
     let mut work = Workspace::default();
     let noise = |n: usize| (0..n as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8);
@@ -62,6 +64,9 @@ fn main() {
         Recogniser::facexzoo(),
     ];
     for recogniser in recognisers.map(Result::unwrap) {
+        if !wanted(recogniser.name()) {
+            continue;
+        }
         let side = recogniser.side();
         let chip = Chip::new(side, noise(3 * side * side).map(f32::from).collect()).unwrap();
         let forward = least_ms(|| drop(black_box(recogniser.embed(&chip, &mut work))));
@@ -71,9 +76,11 @@ fn main() {
         times.insert(format!("{}_forward", recogniser.name()), forward);
         times.insert(format!("{}_forward_and_gradient", recogniser.name()), both);
     }
-    let detector = Detector::new().unwrap();
-    let picture = Picture::new(640, 640, noise(3 * 640 * 640).collect()).unwrap();
-    let once = least_ms(|| drop(black_box(detector.detect_once(&picture, 0.7, &mut work))));
-    times.insert("yunet_640".to_owned(), once);
+    if wanted("yunet") {
+        let detector = Detector::new().unwrap();
+        let picture = Picture::new(640, 640, noise(3 * 640 * 640).collect()).unwrap();
+        let once = least_ms(|| drop(black_box(detector.detect_once(&picture, 0.7, &mut work))));
+        times.insert("yunet_640".to_owned(), once);
+    }
     println!("{}", Value::Object(times));
 }

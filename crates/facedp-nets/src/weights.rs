@@ -6,7 +6,7 @@ use safetensors::tensor::Dtype;
 
 #[cfg(feature = "sface")]
 use crate::engine::Dense;
-use crate::engine::{Conv, Depthwise, Op, Stem, Unit, Window};
+use crate::engine::{Conv, Depthwise, Op, Stem, Unit, Window, widened};
 use crate::error::{Error, Result};
 
 pub(crate) struct Weights<'b> {
@@ -27,21 +27,26 @@ impl<'b> Weights<'b> {
 
     /// A tensor as f32. Values must be finite.
     pub(crate) fn get(&self, name: &str) -> Result<Vec<f32>> {
-        Ok(self.halves(name)?.into_iter().map(f16::to_f32).collect())
+        Ok(self.numbers(name)?.map(widened).collect())
     }
 
     /// A tensor as it is in the file. Values must be finite.
+    #[cfg(feature = "sface")]
     fn halves(&self, name: &str) -> Result<Vec<f16>> {
+        Ok(self.numbers(name)?.collect())
+    }
+
+    /// The numbers of a tensor. They must be finite.
+    fn numbers(&self, name: &str) -> Result<impl Iterator<Item = f16> + use<'_, 'b>> {
         let view = self.tensors.tensor(name).map_err(|e| self.bad(format!("{name}: {e}")))?;
         if view.dtype() != Dtype::F16 {
             return Err(self.bad(format!("{name} is {:?} instead of F16", view.dtype())));
         }
-        let numbers = view.data().chunks_exact(2).map(|b| f16::from_le_bytes([b[0], b[1]]));
-        let values: Vec<f16> = numbers.collect();
-        if values.iter().any(|v| !v.is_finite()) {
+        let numbers = view.data().as_chunks::<2>().0.iter().map(|bytes| f16::from_le_bytes(*bytes));
+        if numbers.clone().any(|v| !v.is_finite()) {
             return Err(self.bad(format!("{name} holds values that are not finite")));
         }
-        Ok(values)
+        Ok(numbers)
     }
 
     /// A dense convolution of a picture from `NAME.weight` and `NAME.bias`.

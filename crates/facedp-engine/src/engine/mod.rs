@@ -248,6 +248,20 @@ impl Engine {
         control: Control<'_>,
         work: &mut Workspace,
     ) -> Result<Protected> {
+        // Outside of a pool, each layer of a network would have to wake up a thread.
+        work.use_two_threads(control.threads > 1 && rayon::current_thread_index().is_some());
+        let result = self.run_here(source, find, control, work);
+        work.use_two_threads(false);
+        result
+    }
+
+    fn run_here(
+        &self,
+        source: Source<'_>,
+        find: impl FnOnce(&Photo, &mut Workspace) -> Result<Selected>,
+        control: Control<'_>,
+        work: &mut Workspace,
+    ) -> Result<Protected> {
         let _admission = self.resources.gate.enter(source.bytes(), control.stop)?;
         let start = Instant::now();
         let as_file = matches!(source, Source::File(_));

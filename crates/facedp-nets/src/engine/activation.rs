@@ -9,6 +9,7 @@ use pulp::Simd;
 use super::lanes::{LANES, Lanes, group_of};
 use super::products::{Sink, Sinks};
 use super::registers::Registers;
+use super::step::Part;
 
 /// An activation, with a slope for each channel or a cap.
 #[derive(Debug, Clone)]
@@ -164,11 +165,11 @@ impl Finish {
     }
 }
 
-/// Writes finished values of all groups.
+/// Writes finished values of all groups of a part.
 pub(super) struct Finishing<'a> {
     pub epilogue: Epilogue<'a>,
     pub bias: &'a [Lanes],
-    pub output: &'a mut [Lanes],
+    pub output: Part<'a>,
 }
 
 impl<S: Simd, const V: usize> Sinks<S, V> for Finishing<'_> {
@@ -179,7 +180,7 @@ impl<S: Simd, const V: usize> Sinks<S, V> for Finishing<'_> {
 
     #[inline(always)]
     fn group(&mut self, n: usize, area: usize) -> Finished<'_> {
-        let output = &mut self.output[n * area..][..area];
+        let output = &mut self.output.values[(n - self.output.first) * area..][..area];
         Finished { finish: self.epilogue.group(n, self.bias[n]), output }
     }
 }

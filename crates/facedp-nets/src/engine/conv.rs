@@ -7,6 +7,7 @@ use super::geometry::pad;
 use super::lanes::{LANES, Lanes, grouped};
 use super::products::{InOrder, Products};
 use super::registers::Registers;
+use super::step::Part;
 use super::target::Target;
 use super::winograd::Winograd;
 use super::workspace::Scratch;
@@ -96,12 +97,13 @@ impl Conv {
         registers: Registers<S, V>,
         (input, from): (&[Lanes], Shape),
         epilogue: Epilogue<'_>,
-        output: &mut [Lanes],
+        output: Part<'_>,
         scratch: &mut Scratch,
     ) {
         if let Some([forward, _]) = &self.winograd {
+            let groups = output.groups(from.area());
             let mut sinks = Finishing { epilogue, bias: &self.bias, output };
-            return forward.run(registers, (input, from), scratch, &mut sinks);
+            return forward.run(registers, (input, from), groups, scratch, &mut sinks);
         }
         let Scratch { memory, tables, .. } = scratch;
         let to = self.shape(from);
@@ -117,8 +119,9 @@ impl Conv {
         }
         let terms = &tables.terms[..];
         let weights = self.weights.chunks_exact(terms.len() * LANES).zip(&self.bias);
-        let groups = output.chunks_exact_mut(to.area()).zip(weights);
-        for (n, (output, (weights, bias))) in groups.enumerate() {
+        let Part { first, values } = output;
+        let groups = (first..).zip(values.chunks_exact_mut(to.area())).zip(weights.skip(first));
+        for ((n, output), (weights, bias)) in groups {
             let products = Products::<LANES, LANES> { pixels, terms, weights };
             let mut sink = Finished { finish: epilogue.group(n, *bias), output };
             if self.is_pointwise() {
@@ -140,11 +143,14 @@ impl Conv {
         scratch: &mut Scratch,
     ) {
         if let Some([_, backward]) = &self.winograd {
-            return backward.run(registers, (upstream, from), scratch, &mut gradient);
+            let groups = gradient.groups(from.area());
+            return backward.run(registers, (upstream, from), groups, scratch, &mut gradient);
         }
         let Scratch { memory, tables, .. } = scratch;
         let (to, area) = (self.shape(from), self.window.kernel * self.window.kernel);
+        let groups = gradient.groups(from.area());
         let weights = self.transposed.chunks_exact(to.groups() * area * LANES).enumerate();
+        let weights = weights.skip(groups.start).take(groups.len());
         if self.is_pointwise() {
             tables.pointwise(to);
             for (n, weights) in weights {
@@ -176,14 +182,15 @@ fn matrices(
     from: usize,
     to: usize,
     area: usize,
-    weight: &dyn Fn(usize, usize, usize) -> f32,
+    weight: &impl Fn(usize, usize, usize) -> f32,
 ) -> Vec<Lanes> {
     let mut rows = Vec::with_capacity(to.div_ceil(LANES) * from.next_multiple_of(LANES) * area);
     for to in (0..to).step_by(LANES) {
         for from in (0..from).step_by(LANES) {
-            for n in 0..area * LANES {
-                let (tap, row) = (n / LANES, from + n % LANES);
-                rows.push(std::array::from_fn(|lane| weight(row, to + lane, tap)));
+            for tap in 0..area {
+                for row in from..from + LANES {
+                    rows.push(std::array::from_fn(|lane| weight(row, to + lane, tap)));
+                }
             }
         }
     }

@@ -4,17 +4,19 @@
 //! take half the time. The embedded weights have half precision anyway, so that nothing is lost.
 
 use half::f16;
-use half::slice::HalfFloatSliceExt;
 use pulp::Simd;
 
 use super::Shape;
 use super::activation::Epilogue;
 use super::lanes::{LANES, Lanes, grouped};
 use super::registers::Registers;
+use super::step::Part;
 use super::target::Target;
 
-/// Weights that are converted at once. Values of a gradient stay in the cache while all rows of weights pass.
-const BLOCK: usize = 2048;
+/// Weights of a row that are converted at once.
+const BLOCK: usize = 512;
+/// Rows of weights that are added to a gradient at once, and pixels that are multiplied at once.
+const FOUR: usize = 4;
 
 /// A matrix product with a bias.
 #[derive(Debug, Clone)]
@@ -38,10 +40,11 @@ impl Dense {
         }
         let mut ordered = Vec::with_capacity(bias.len() * channels.next_multiple_of(LANES) * area);
         for row in weights.chunks_exact(inputs.max(1)) {
-            for n in 0..channels.next_multiple_of(LANES) * area {
-                let (group, pixel, lane) = (n / (area * LANES), n / LANES % area, n % LANES);
-                let weight = row.get((group * LANES + lane) * area + pixel);
-                ordered.push(weight.copied().unwrap_or_default());
+            for first in (0..channels).step_by(LANES) {
+                for pixel in 0..area {
+                    let weight = |lane: usize| row.get((first + lane) * area + pixel);
+                    ordered.extend((0..LANES).map(|n| weight(n).copied().unwrap_or_default()));
+                }
             }
         }
         let inputs = channels.next_multiple_of(LANES) * area;
@@ -62,18 +65,26 @@ impl Dense {
         registers: Registers<S, V>,
         input: &[Lanes],
         epilogue: Epilogue<'_>,
-        output: &mut [Lanes],
+        Part { first, values: output }: Part<'_>,
     ) {
         let mut block = [0.0; BLOCK];
-        let rows = self.weights.chunks_exact(self.inputs);
+        let rows = self.weights.chunks_exact(self.inputs).skip(LANES * first);
         for (out, row) in output.as_flattened_mut().iter_mut().zip(rows) {
-            let mut sums = [registers.zero(); 4];
+            let mut sums = [registers.zero(); FOUR];
             for (weights, input) in row.chunks(BLOCK).zip(input.chunks(BLOCK / LANES)) {
                 let block = &mut block[..weights.len()];
-                weights.convert_to_f32_slice(block);
-                for (n, (weights, input)) in block.as_chunks().0.iter().zip(input).enumerate() {
-                    let (weights, input) = (registers.load(weights), registers.load(input));
-                    sums[n % 4] = registers.mul_adds(weights, input, sums[n % 4]);
+                widen(weights, block);
+                let (fours, rest) = block.as_chunks().0.as_chunks::<FOUR>();
+                let (inputs, last) = input.as_chunks::<FOUR>();
+                for (weights, input) in fours.iter().zip(inputs) {
+                    for i in 0..FOUR {
+                        let (weights, input) =
+                            (registers.load(&weights[i]), registers.load(&input[i]));
+                        sums[i] = registers.mul_adds(weights, input, sums[i]);
+                    }
+                }
+                for (sum, (weights, input)) in sums.iter_mut().zip(rest.iter().zip(last)) {
+                    *sum = registers.mul_adds(registers.load(weights), registers.load(input), *sum);
                 }
             }
             let sum =
@@ -82,7 +93,7 @@ impl Dense {
             registers.store(sum, &mut lanes);
             *out = lanes.iter().sum();
         }
-        for (n, (out, bias)) in output.iter_mut().zip(&self.bias).enumerate() {
+        for (n, (out, bias)) in (first..).zip(output.iter_mut().zip(&self.bias[first..])) {
             let value = epilogue.group(n, *bias).apply(registers, registers.load(out));
             registers.store(value, out);
         }
@@ -94,21 +105,61 @@ impl Dense {
         &self,
         registers: Registers<S, V>,
         upstream: &[Lanes],
+        area: usize,
         gradient: Target<'_>,
     ) {
-        let mut block = [0.0; BLOCK];
+        let (mut blocks, start) = ([[0.0; BLOCK]; FOUR], gradient.start * area * LANES);
         for (n, part) in gradient.zeroed().chunks_mut(BLOCK / LANES).enumerate() {
-            let rows = self.weights.chunks_exact(self.inputs);
-            for (row, up) in rows.zip(upstream.as_flattened()) {
-                let block = &mut block[..part.len() * LANES];
-                row[n * BLOCK..][..block.len()].convert_to_f32_slice(block);
-                let up = [registers.splat(*up); V];
-                for (weights, pixel) in block.as_chunks().0.iter().zip(&mut *part) {
-                    let sum =
-                        registers.mul_adds(up, registers.load(weights), registers.load(pixel));
+            let rows = self.weights.chunks(FOUR * self.inputs);
+            for (rows, up) in rows.zip(upstream.as_flattened().chunks(FOUR)) {
+                let mut ups = [registers.zero(); FOUR];
+                let rows = rows.chunks_exact(self.inputs).zip(up);
+                for ((block, factor), (row, up)) in blocks.iter_mut().zip(&mut ups).zip(rows) {
+                    let count = part.len() * LANES;
+                    widen(&row[start + n * BLOCK..][..count], &mut block[..count]);
+                    *factor = [registers.splat(*up); V];
+                }
+                let [a, b, c, d] = &blocks;
+                let weights = a.as_chunks().0.iter().zip(b.as_chunks().0);
+                let weights = weights.zip(c.as_chunks().0.iter().zip(d.as_chunks().0));
+                for (((a, b), (c, d)), pixel) in weights.zip(&mut *part) {
+                    let mut sum = registers.load(pixel);
+                    for (up, weights) in ups.iter().zip([a, b, c, d]) {
+                        sum = registers.mul_adds(*up, registers.load(weights), sum);
+                    }
                     registers.store(sum, pixel);
                 }
             }
+        }
+    }
+}
+
+/// Finite numbers in single precision, exactly. Inlined where vectors are wide, unlike the conversion of `half`.
+#[inline(always)]
+fn widen(from: &[f16], to: &mut [f32]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to = widened(*from));
+}
+
+#[inline(always)]
+pub(crate) fn widened(half: f16) -> f32 {
+    /// 2^112, the ratio of what both formats take the exponents for.
+    const RATIO: f32 = f32::from_bits((127 + 112) << 23);
+    let bits = u32::from(half.to_bits());
+    f32::from_bits((bits & 0x8000) << 16 | (bits & 0x7fff) << 13) * RATIO
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_finite_numbers_are_widened_exactly() {
+        let finite = (0..=u16::MAX).map(f16::from_bits).filter(|h| h.is_finite());
+        let halves: Vec<f16> = finite.collect();
+        let mut widened = vec![0.0; halves.len()];
+        widen(&halves, &mut widened);
+        for (half, found) in halves.iter().zip(widened) {
+            assert_eq!(half.to_f32().to_bits(), found.to_bits(), "{half}");
         }
     }
 }

@@ -6,6 +6,7 @@ use super::activation::{Epilogue, Finished};
 use super::lanes::{LANES, Lanes, grouped};
 use super::products::Sink;
 use super::registers::Registers;
+use super::step::Part;
 use super::target::Target;
 use super::{Shape, Window};
 
@@ -63,12 +64,13 @@ impl Depthwise {
         registers: Registers<S, V>,
         (input, from): (&[Lanes], Shape),
         epilogue: Epilogue<'_>,
-        output: &mut [Lanes],
+        Part { first, values }: Part<'_>,
     ) {
         let to = self.window.shape(from);
-        let groups = input.chunks_exact(from.area()).zip(output.chunks_exact_mut(to.area()));
-        let weights = self.weights.chunks_exact(self.area()).zip(&self.bias);
-        for (n, ((pixels, output), (weights, bias))) in groups.zip(weights).enumerate() {
+        let inputs = input.chunks_exact(from.area()).skip(first);
+        let groups = inputs.zip(values.chunks_exact_mut(to.area()));
+        let weights = self.weights.chunks_exact(self.area()).zip(&self.bias).skip(first);
+        for (n, ((pixels, output), (weights, bias))) in (first..).zip(groups.zip(weights)) {
             let sums = Sums { window: self.window, pixels, from, to, weights };
             sums.run(registers, &mut Finished { finish: epilogue.group(n, *bias), output });
         }
@@ -84,9 +86,13 @@ impl Depthwise {
         mut gradient: Target<'_>,
     ) {
         let (to, Window { kernel, stride, padding }) = (self.window.shape(from), self.window);
+        let wanted = gradient.groups(from.area());
         let groups = upstream.chunks_exact(to.area()).enumerate();
+        let groups = groups.skip(wanted.start).take(wanted.len());
         if to.area() == 1 && padding == 0 {
-            for ((n, upstream), weights) in groups.zip(self.weights.chunks_exact(self.area())) {
+            for ((n, upstream), weights) in
+                groups.zip(self.weights.chunks_exact(self.area()).skip(wanted.start))
+            {
                 let sink = &mut gradient.group(n, from.area());
                 let value = registers.load(&upstream[0]);
                 for at in 0..from.area() {
@@ -104,20 +110,26 @@ impl Depthwise {
         if stride == 1 && padding < kernel {
             // The transpose of this convolution is the one with turned windows.
             let window = Window::new(kernel, 1, kernel - 1 - padding);
-            for ((n, pixels), weights) in groups.zip(self.turned.chunks_exact(self.area())) {
+            for ((n, pixels), weights) in
+                groups.zip(self.turned.chunks_exact(self.area()).skip(wanted.start))
+            {
                 let sums = Sums { window, pixels, from: to, to: from, weights };
                 sums.run(registers, &mut gradient.group(n, from.area()));
             }
             return;
         }
         if self.window == Window::new(3, 2, 1) {
-            for ((n, upstream), weights) in groups.zip(self.weights.chunks_exact(self.area())) {
+            for ((n, upstream), weights) in
+                groups.zip(self.weights.chunks_exact(self.area()).skip(wanted.start))
+            {
                 let sink = &mut gradient.group(n, from.area());
                 every_other(registers, (upstream, to), from, weights, sink);
             }
             return;
         }
-        for ((n, upstream), weights) in groups.zip(self.weights.chunks_exact(self.area())) {
+        for ((n, upstream), weights) in
+            groups.zip(self.weights.chunks_exact(self.area()).skip(wanted.start))
+        {
             let target = &mut gradient.group(n, from.area());
             for y in 0..from.height {
                 let rows = self.window.outputs(y, to.height);

@@ -37,7 +37,7 @@ mod workspace;
 use activation::Activation;
 pub(crate) use chain::{Chain, Link};
 pub(crate) use conv::Conv;
-pub(crate) use dense::Dense;
+pub(crate) use dense::{Dense, widened};
 pub(crate) use depthwise::Depthwise;
 use picture::Bordered;
 pub(crate) use pool::Pool;

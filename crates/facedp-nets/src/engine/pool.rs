@@ -58,20 +58,32 @@ impl Pool {
     ) {
         let (to, part) = (self.window().shape(from), self.part());
         let gradient = gradient.zeroed();
+        if let Pool::Max(Window { kernel, stride, padding: 0 }) = self {
+            let groups = output.chunks_exact(to.area()).zip(upstream.chunks_exact(to.area()));
+            let wide = input.chunks_exact(from.area()).zip(gradient.chunks_exact_mut(from.area()));
+            for ((output, upstream), (input, gradient)) in groups.zip(wide) {
+                for (n, (output, upstream)) in output.iter().zip(upstream).enumerate() {
+                    let first = stride * (n / to.width * from.width + n % to.width);
+                    let mut left = *upstream;
+                    for row in 0..kernel {
+                        let line = first + row * from.width..first + row * from.width + kernel;
+                        let pixels = gradient[line.clone()].iter_mut().zip(&input[line]);
+                        pixels.for_each(|(to, input)| pass_on(input, output, &mut left, to));
+                    }
+                }
+            }
+            return;
+        }
         for (n, (output, upstream)) in output.iter().zip(upstream).enumerate() {
             let (group, n) = (n / to.area() * from.area(), n % to.area());
             // What no maximum has got yet.
             let mut left = *upstream;
             for at in self.window().inside(n / to.width, n % to.width, from) {
                 let (gradient, input) = (&mut gradient[group + at], &input[group + at]);
-                for i in 0..LANES {
-                    if matches!(self, Pool::Max(_)) {
-                        let hit = if input[i] == output[i] { left[i] } else { 0.0 };
-                        gradient[i] += hit;
-                        left[i] -= hit;
-                    } else {
-                        gradient[i] += part * left[i];
-                    }
+                if matches!(self, Pool::Max(_)) {
+                    pass_on(input, output, &mut left, gradient);
+                } else {
+                    (0..LANES).for_each(|i| gradient[i] += part * left[i]);
                 }
             }
         }
@@ -93,6 +105,16 @@ impl Window {
         };
         let columns = range(x, from.width);
         range(y, from.height).flat_map(move |y| columns.clone().map(move |x| y * from.width + x))
+    }
+}
+
+/// Adds what is left of a gradient where the input is the maximum. Then nothing is left.
+#[inline(always)]
+fn pass_on(input: &Lanes, maximum: &Lanes, left: &mut Lanes, gradient: &mut Lanes) {
+    let hit: Lanes = std::array::from_fn(|i| if input[i] == maximum[i] { left[i] } else { 0.0 });
+    for i in 0..LANES {
+        gradient[i] += hit[i];
+        left[i] -= hit[i];
     }
 }
 

@@ -126,14 +126,15 @@ impl<const I: usize, const N: usize> Products<'_, I, N> {
         sink: &mut impl Sink<S, V>,
     ) {
         match V {
-            1 => self.run_by::<S, V, 12>(registers, places, sink),
-            2 | 4 => self.run_by::<S, V, 6>(registers, places, sink),
-            _ => self.run_by::<S, V, 1>(registers, places, sink),
+            1 => self.run_by::<S, V, 12, 6>(registers, places, sink),
+            2 | 4 => self.run_by::<S, V, 6, 3>(registers, places, sink),
+            _ => self.run_by::<S, V, 1, 1>(registers, places, sink),
         }
     }
 
+    /// `P` sums at once; of the last ones `Q`, which is half of it.
     #[inline(always)]
-    fn run_by<S: Simd, const V: usize, const P: usize>(
+    fn run_by<S: Simd, const V: usize, const P: usize, const Q: usize>(
         &self,
         registers: Registers<S, V>,
         places: impl Places,
@@ -144,6 +145,11 @@ impl<const I: usize, const N: usize> Products<'_, I, N> {
         while n < count {
             if n + P > count {
                 if count < P || !sink.repeats() {
+                    if n + Q <= count {
+                        self.tile::<S, V, Q, _>(registers, n, places, sink);
+                        n += Q;
+                        continue;
+                    }
                     self.tile::<S, V, 1, _>(registers, n, places, sink);
                     n += 1;
                     continue;

@@ -8,6 +8,7 @@ use super::lanes::{LANES, Lanes, grouped};
 use super::picture::{Bordered, COLOURS};
 use super::products::{Along, InOrder, Products};
 use super::registers::Registers;
+use super::step::Part;
 use super::target::GroupTarget;
 use super::workspace::Scratch;
 use super::{Shape, Window};
@@ -102,15 +103,14 @@ impl Stem {
         registers: Registers<S, V>,
         (picture, from): (&Bordered, Shape),
         epilogue: Epilogue<'_>,
-        output: &mut [Lanes],
+        Part { first, values }: Part<'_>,
         Scratch { tables, .. }: &mut Scratch,
     ) {
         let to = self.shape(from);
         self.prepare(picture, tables);
-        for n in 0..to.groups() {
+        for (n, group) in (first..).zip(values.chunks_exact_mut(to.area())) {
             let finish = epilogue.group(n, self.bias[n]);
-            for y in 0..to.height {
-                let output = &mut output[n * to.area() + y * to.width..][..to.width];
+            for (y, output) in group.chunks_exact_mut(to.width).enumerate() {
                 self.line(registers, (picture, y), n, &mut Finished { finish, output }, tables);
             }
         }

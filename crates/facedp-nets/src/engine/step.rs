@@ -1,5 +1,7 @@
 //! One node, forward or backward, compiled for the vector instructions of the machine it runs on.
 
+use std::ops::Range;
+
 use pulp::Simd;
 
 use super::activation::Epilogue;
@@ -16,14 +18,42 @@ pub(super) struct Input<'a> {
     pub shape: Shape,
 }
 
+/// Some of a node's groups of channels: two threads take a part each.
+pub(super) struct Part<'a> {
+    /// The first of its groups.
+    pub first: usize,
+    pub values: &'a mut [Lanes],
+}
+
+impl Part<'_> {
+    /// The groups of channels, of `area` pixels each.
+    pub(super) fn groups(&self, area: usize) -> Range<usize> {
+        self.first..self.first + self.values.len() / area
+    }
+}
+
 pub(super) struct Forward<'a> {
     pub op: &'a Op,
     pub inputs: [Input<'a>; 2],
     pub picture: &'a Bordered,
     pub epilogue: Epilogue<'a>,
-    pub output: &'a mut [Lanes],
+    pub output: Part<'a>,
     pub shape: Shape,
     pub scratch: &'a mut Scratch,
+}
+
+impl<'a> Forward<'a> {
+    /// The same for the first half of the groups of channels, and for the others.
+    pub(super) fn split(self, other: &'a mut Scratch) -> [Self; 2] {
+        let Self { op, inputs, picture, epilogue, output, shape, scratch } = self;
+        let count = shape.groups().div_ceil(2);
+        let (upper, lower) = output.values.split_at_mut(count * shape.area());
+        let half = |first, values, scratch| {
+            let output = Part { first, values };
+            Self { op, inputs, picture, epilogue, output, shape, scratch }
+        };
+        [half(output.first, upper, scratch), half(output.first + count, lower, other)]
+    }
 }
 
 impl Work for Forward<'_> {
@@ -36,7 +66,7 @@ impl Work for Forward<'_> {
                 return conv.forward(registers, (picture, from), epilogue, output, scratch);
             }
             Op::Chain(chain) => {
-                return chain.forward(registers, (picture, from), output, scratch);
+                return chain.forward(registers, (picture, from), output.values, scratch);
             }
             Op::Conv(conv) => {
                 return conv.forward(registers, (x, from), epilogue, output, scratch);
@@ -46,7 +76,12 @@ impl Work for Forward<'_> {
                 return unit.forward(registers, (x, from), epilogue, output, scratch);
             }
             Op::Dense(dense) => return dense.forward(registers, x, epilogue, output),
-            Op::Input => {}
+            _ => {}
+        }
+        let output = output.values;
+        match op {
+            Op::Stem(_) | Op::Chain(_) | Op::Conv(_) | Op::Depthwise(_) | Op::Unit(_) => {}
+            Op::Dense(_) | Op::Input => {}
             Op::Relu | Op::Relu6 | Op::Prelu(_) => output.copy_from_slice(x),
             Op::Sigmoid => simple::sigmoid(x, output),
             Op::Pool(pool) => pool.forward(x, from, output),
@@ -94,6 +129,28 @@ pub(super) struct Backward<'a> {
     pub scratch: &'a mut Scratch,
 }
 
+/// [`Backward`] of an operation that two threads can share: it does not need the picture.
+pub(super) struct Share<'a> {
+    pub op: &'a Op,
+    pub from: Shape,
+    pub upstream: &'a [Lanes],
+    pub gradient: Target<'a>,
+    pub scratch: &'a mut Scratch,
+}
+
+impl Work for Share<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const V: usize>(self, registers: Registers<S, V>) {
+        let Self { op, from, upstream, gradient, scratch } = self;
+        match op {
+            Op::Conv(conv) => conv.backward(registers, upstream, from, gradient, scratch),
+            Op::Dense(dense) => dense.backward(registers, upstream, from.area(), gradient),
+            Op::Depthwise(conv) => conv.backward(registers, upstream, from, gradient),
+            _ => {}
+        }
+    }
+}
+
 impl Work for Backward<'_> {
     #[inline(always)]
     fn run<S: Simd, const V: usize>(self, registers: Registers<S, V>) {
@@ -104,7 +161,7 @@ impl Work for Backward<'_> {
             Op::Input | Op::Chain(_) => {}
             Op::Stem(conv) => conv.backward(registers, up, from, picture, scratch),
             Op::Conv(conv) => conv.backward(registers, up, from, gradient, scratch),
-            Op::Dense(dense) => dense.backward(registers, up, gradient),
+            Op::Dense(dense) => dense.backward(registers, up, from.area(), gradient),
             Op::Depthwise(conv) => conv.backward(registers, up, from, gradient),
             Op::Unit(unit) => unit.backward(registers, up, from, gradient, scratch),
             Op::Relu | Op::Relu6 | Op::Prelu(_) => {

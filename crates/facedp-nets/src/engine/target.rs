@@ -1,5 +1,7 @@
 //! Where an operation's backward step leaves its gradient.
 
+use std::ops::Range;
+
 use pulp::Simd;
 
 use super::activation::{Epilogue, Finish};
@@ -11,6 +13,8 @@ use super::registers::Registers;
 pub(super) struct Target<'a> {
     /// Whether nothing has been written to it: the values are those of another node, to be replaced.
     pub first: bool,
+    /// The first of its groups of channels: two threads take a part each.
+    pub start: usize,
     pub values: &'a mut [Lanes],
     /// Once nothing else will be added: what turns it into the gradient of the node's operation, and the values of
     /// the node. Only convolutions take care of it.
@@ -27,10 +31,27 @@ impl<'a> Target<'a> {
         self.values
     }
 
+    /// The groups of channels, of `area` pixels each.
+    pub(super) fn groups(&self, area: usize) -> Range<usize> {
+        self.start..self.start + self.values.len() / area
+    }
+
+    /// The first `count` groups of channels, and the others.
+    pub(super) fn split(self, count: usize, area: usize) -> [Self; 2] {
+        let Self { first, start, values, undo } = self;
+        let (upper, lower) = values.split_at_mut(count * area);
+        let half = |values: &'a mut [Lanes], start: usize, from: usize| {
+            let undo = undo.map(|(epilogue, own)| (epilogue, &own[from..][..values.len()]));
+            Self { first, start, values, undo }
+        };
+        [half(upper, start, 0), half(lower, start + count, count * area)]
+    }
+
     /// The part of one group of channels.
     #[inline(always)]
     pub(super) fn group(&mut self, n: usize, area: usize) -> GroupTarget<'_> {
-        let range = n * area..(n + 1) * area;
+        let n_here = n - self.start;
+        let range = n_here * area..(n_here + 1) * area;
         let undo = self
             .undo
             .map(|(epilogue, values)| (epilogue.group(n, [0.0; LANES]), &values[range.clone()]));

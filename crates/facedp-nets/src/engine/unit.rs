@@ -7,6 +7,7 @@ use super::depthwise::windows;
 use super::lanes::{LANES, Lanes};
 use super::products::{InOrder, Products, Sink};
 use super::registers::Registers;
+use super::step::Part;
 use super::target::Target;
 use super::workspace::Scratch;
 use super::{Conv, Depthwise, Shape, Window};
@@ -58,17 +59,18 @@ impl Unit {
         registers: Registers<S, V>,
         (input, from): (&[Lanes], Shape),
         epilogue: Epilogue<'_>,
-        output: &mut [Lanes],
+        output: Part<'_>,
         Scratch { memory, tables, .. }: &mut Scratch,
     ) {
         let (to, pitch) = (self.shape(from), from.width + 2);
+        let groups = output.groups(to.area());
         tables.pointwise(from);
-        let lines = memory.get_mut(to.groups() * LINES * pitch);
+        let lines = memory.get_mut(groups.len() * LINES * pitch);
         // Above the picture, and on both sides of it, there are zeros.
         lines.fill([0.0; LANES]);
         let plain = Epilogue { activation: None, factors: &[] };
         for y in 0..=from.height {
-            for (n, lines) in lines.chunks_exact_mut(LINES * pitch).enumerate() {
+            for (n, lines) in groups.clone().zip(lines.chunks_exact_mut(LINES * pitch)) {
                 let line = &mut lines[y % LINES * pitch..][1..=from.width];
                 if y == from.height {
                     line.fill([0.0; LANES]);
@@ -82,7 +84,8 @@ impl Unit {
                 }
                 let Some(above) = y.checked_sub(1) else { continue };
                 let (weights, bias) = self.depth.group(n);
-                let output = &mut output[n * to.area() + above * to.width..][..to.width];
+                let start = (n - groups.start) * to.area() + above * to.width;
+                let output = &mut output.values[start..][..to.width];
                 let mut sink = Finished { finish: epilogue.group(n, bias), output };
                 // From the upper line to the lower one.
                 let order = [y + 1, y + 2, y].map(|y| &lines[y % LINES * pitch..][..pitch]);
@@ -104,7 +107,7 @@ impl Unit {
         let to = self.shape(from);
         let mut memory = std::mem::take(&mut scratch.memory);
         let between = memory.get_mut(to.lanes());
-        let target = Target { first: true, values: &mut *between, undo: None };
+        let target = Target { first: true, start: 0, values: &mut *between, undo: None };
         self.depth.backward(registers, upstream, to, target);
         self.point.backward(registers, between, from, gradient, scratch);
         scratch.memory = memory;

@@ -4,6 +4,8 @@
 //! product is by element. With channels, it is a matrix product for each of the 16 elements.
 //! Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2016.
 
+use std::ops::Range;
+
 use pulp::Simd;
 
 use super::Shape;
@@ -29,7 +31,11 @@ pub(super) struct Winograd {
 impl Winograd {
     /// `weight` gives the weight from one channel to another at a position in the window, and 0 for channels that do
     /// not exist.
-    pub(super) fn new(from: usize, to: usize, weight: &dyn Fn(usize, usize, usize) -> f32) -> Self {
+    pub(super) fn new(
+        from: usize,
+        to: usize,
+        weight: &impl Fn(usize, usize, usize) -> f32,
+    ) -> Self {
         let (groups, outputs) = (from.div_ceil(LANES), to.div_ceil(LANES));
         let mut weights = vec![[0.0; LANES]; outputs * ELEMENTS * groups * LANES];
         for to in 0..to {
@@ -49,16 +55,16 @@ impl Winograd {
         (self.groups + 1) * ELEMENTS * BLOCK
     }
 
-    /// Computes the results of all groups of outputs.
+    /// Computes the results of some groups of outputs.
     #[inline(always)]
     pub(super) fn run<S: Simd, const V: usize>(
         &self,
         registers: Registers<S, V>,
         (input, shape): (&[Lanes], Shape),
+        outputs: Range<usize>,
         Scratch { memory, tables, .. }: &mut Scratch,
         sinks: &mut impl Sinks<S, V>,
     ) {
-        let outputs = self.weights.len() / (ELEMENTS * self.groups * LANES).max(1);
         let across = shape.width.div_ceil(2);
         let squares = across * shape.height.div_ceil(2);
         let memory = memory.get_mut(self.scratch_len());
@@ -77,7 +83,7 @@ impl Winograd {
                 }
             }
             tables.pointwise(Shape::new(self.groups * LANES, 1, count));
-            for n in 0..outputs {
+            for n in outputs.clone() {
                 let matrices = self.groups * LANES;
                 for e in 0..ELEMENTS {
                     let pixels = &transformed[e * self.groups * count..][..self.groups * count];
@@ -111,7 +117,7 @@ impl Winograd {
 }
 
 /// `G g G'`.
-fn transformed(tap: &dyn Fn(usize) -> f32) -> [f32; ELEMENTS] {
+fn transformed(tap: &impl Fn(usize) -> f32) -> [f32; ELEMENTS] {
     let along = |a: f32, b: f32, c: f32| [a, (a + b + c) / 2.0, (a - b + c) / 2.0, c];
     let lines = [0, 1, 2].map(|y| along(tap(3 * y), tap(3 * y + 1), tap(3 * y + 2)));
     let mut elements = [0.0; ELEMENTS];

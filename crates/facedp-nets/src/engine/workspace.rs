@@ -6,7 +6,7 @@ use super::geometry::Tables;
 use super::lanes::{LANES, Memory, from_planes, to_planes};
 use super::picture::{Bordered, COLOURS, Lines};
 use super::registers::dispatch;
-use super::step::{Backward, Forward, Input, Undo};
+use super::step::{Backward, Forward, Input, Part, Share, Undo};
 use super::target::Target;
 use super::{Network, Node, Op, Shape};
 
@@ -26,10 +26,17 @@ pub struct Workspace {
     gradients: Vec<Option<Memory>>,
     /// Memory for gradients. The last one was used last and is likely to be in the cache.
     free: Vec<Memory>,
-    scratch: Scratch,
+    /// One for each thread.
+    scratch: [Scratch; 2],
+    /// Whether runs may use a second thread.
+    pair: bool,
     /// For each node, factors on the weights of its output channels; none means 1.
     factors: Vec<Vec<f32>>,
 }
+
+/// Operations on fewer pixels, times the groups of channels that each takes, run on one thread: to wake another one
+/// takes longer.
+const MIN_SHARED: usize = 200;
 
 /// What an operation needs while it runs.
 #[derive(Debug, Default)]
@@ -117,15 +124,22 @@ impl Network {
                 Input { values, shape }
             });
             let shape = shapes[index];
-            dispatch(Forward {
+            let [scratch, other] = &mut work.scratch;
+            let forward = Forward {
                 op: &node.op,
                 inputs,
                 picture: &work.picture,
                 epilogue: node.epilogue(&work.factors[index]),
-                output: rest[0].get_mut(shape.lanes()),
+                output: Part { first: 0, values: rest[0].get_mut(shape.lanes()) },
                 shape,
-                scratch: &mut work.scratch,
-            });
+                scratch,
+            };
+            if work.pair && node.op.is_shared(inputs[0].shape, shape) {
+                let [first, second] = forward.split(other);
+                rayon::join(|| dispatch(first), || dispatch(second));
+            } else {
+                dispatch(forward);
+            }
         }
     }
 
@@ -216,16 +230,27 @@ impl Network {
             let epilogue = self.nodes[input].epilogue(&work.factors[input]);
             let undo = complete && fused && !epilogue.is_empty();
             let undo = undo.then(|| (epilogue, read(input).values));
-            dispatch(Backward {
-                op: &node.op,
-                inputs: node.inputs.map(read),
-                position,
-                output: read(index),
-                upstream: own.get(shape.lanes()),
-                gradient: Target { first, values: memory.get_mut(length), undo },
-                picture: &mut work.gradient,
-                scratch: &mut work.scratch,
-            });
+            let (op, upstream) = (&node.op, own.get(shape.lanes()));
+            let gradient = Target { first, start: 0, values: memory.get_mut(length), undo };
+            let [scratch, other] = &mut work.scratch;
+            let from = work.shapes[input];
+            if work.pair && input > 0 && !matches!(op, Op::Unit(_)) && op.is_shared(shape, from) {
+                let [upper, lower] = gradient.split(from.groups().div_ceil(2), from.area());
+                let first = Share { op, from, upstream, gradient: upper, scratch };
+                let second = Share { op, from, upstream, gradient: lower, scratch: other };
+                rayon::join(|| dispatch(first), || dispatch(second));
+            } else {
+                dispatch(Backward {
+                    op,
+                    inputs: node.inputs.map(read),
+                    position,
+                    output: read(index),
+                    upstream,
+                    gradient,
+                    picture: &mut work.gradient,
+                    scratch,
+                });
+            }
             if complete && !fused {
                 self.undo(input, work, &mut memory);
             }
@@ -241,7 +266,30 @@ impl Node {
     }
 }
 
+impl Op {
+    /// Whether two threads share it: one takes the first half of the groups of channels, the other one the rest. `from`
+    /// has the values that are read, `to` those that are written.
+    fn is_shared(&self, from: Shape, to: Shape) -> bool {
+        let each = match self {
+            Op::Conv(_) | Op::Stem(_) | Op::Unit(_) | Op::Dense(_) => from.groups(),
+            Op::Depthwise(_) => 1,
+            _ => return false,
+        };
+        to.groups() > 1 && each * from.lanes().max(to.lanes()) >= MIN_SHARED
+    }
+}
+
 impl Workspace {
+    /// Allows runs to use a second thread, of the `rayon` pool that they are in. Results are the same.
+    pub fn use_two_threads(&mut self, allowed: bool) {
+        self.pair = allowed;
+    }
+
+    /// Whether runs may use a second thread.
+    pub fn uses_two_threads(&self) -> bool {
+        self.pair
+    }
+
     /// Memory for the gradient of a node, with any values.
     fn take(&mut self, node: usize) -> Memory {
         let mut memory = self.free.pop().unwrap_or_default();
@@ -276,6 +324,8 @@ impl Workspace {
             Op::Unit(unit) => unit.scratch_len(self.shapes[node.inputs[0]]),
             _ => 0,
         });
-        self.scratch.memory.reserve(scratch.max().unwrap_or(0));
+        let scratch = scratch.max().unwrap_or(0);
+        let needed = if self.pair { 2 } else { 1 };
+        self.scratch.iter_mut().take(needed).for_each(|own| own.memory.reserve(scratch));
     }
 }

@@ -58,7 +58,7 @@ impl Chroma {
         let lifted = self.colours(&luma.plane()).map(|plane| screen.lifted(&plane));
         let changed = screen.tinted(base, &lifted);
         let [by_luma, by_cb, by_cr] = [[1.0; 3], RGB[0], RGB[1]]
-            .map(|shares| cost_along(shares, base, &changed, screen.size().0));
+            .map(|shares| cost_along(shares, base, &changed, screen.size().0, false));
         let [cb, cr] = &mut self.planes;
         let mut changes =
             [(luma, &*by_luma.gradient), (cb, &*by_cb.gradient), (cr, &*by_cr.gradient)];

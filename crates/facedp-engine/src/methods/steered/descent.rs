@@ -164,7 +164,8 @@ impl<'a> Optimiser<'a> {
         // Share of the largest squared change that is allowed at this step.
         let allowed = (tuning.start + (1.0 - tuning.start) * (1.5 * done).min(1.0)).powi(2);
         if step >= FIRST_MEASURE && step.is_multiple_of(MEASURE_EVERY) {
-            self.keep_quality(100.0 - (100.0 - min_quality) * allowed.sqrt());
+            let wanted = 100.0 - (100.0 - min_quality) * allowed.sqrt();
+            self.keep_quality(wanted, work.uses_two_threads());
         }
         let canvas = &scene.canvas;
         let displaced = self.warp.as_ref().map(|warp| canvas.displaced(warp.field()));
@@ -215,7 +216,7 @@ impl<'a> Optimiser<'a> {
 
     /// Compares the luma that changed with the displaced original as people see it, and takes back what costs
     /// more than the score `wanted` allows.
-    fn keep_quality(&mut self, wanted: f64) {
+    fn keep_quality(&mut self, wanted: f64, pair: bool) {
         let (screen, to) = (&self.scene.screen, self.steering.tuning.retreat);
         let moved = self.warp.as_ref().map(|warp| screen.moved(warp.field()));
         let base = moved.as_ref().unwrap_or(screen.colours());
@@ -224,7 +225,7 @@ impl<'a> Optimiser<'a> {
             return;
         }
         let changed = screen.lit(base, &screen.lifted(&self.luma.plane()));
-        let cost = cost(base, &changed, screen.size().0);
+        let cost = cost(base, &changed, screen.size().0, pair);
         self.luma.retreat(&cost, wanted, to, self.scene);
     }
 

@@ -243,8 +243,16 @@ fn in_threads<T: Send, R: Send>(
     work: &mut Workspace,
     each: impl Fn(&mut T, &mut Workspace) -> R + Sync,
 ) -> Vec<R> {
-    if threads < 2 || items.len() < 2 {
+    if threads < 2 {
         return items.iter_mut().map(|item| each(item, work)).collect();
+    }
+    if let [item] = items {
+        // One face for all threads, in the pool that this runs in or that of the process.
+        let before = work.uses_two_threads();
+        work.use_two_threads(true);
+        let result = rayon::scope(|_| each(item, &mut *work));
+        work.use_two_threads(before);
+        return vec![result];
     }
     let part = items.len().div_ceil(threads);
     std::thread::scope(|scope| {

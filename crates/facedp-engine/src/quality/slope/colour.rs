@@ -105,11 +105,9 @@ impl Linear {
         [2 * y, (2 * y + 1).min(self.height - 1)]
     }
 
-    /// The transpose of [`Self::halved`], for a gradient.
-    #[inline(always)]
-    pub(super) fn spread(&self, width: usize, height: usize) -> Self {
-        let planes = std::array::from_fn(|_| vec![0.0; width * height]);
-        let mut larger = Self { width, height, planes };
+    /// Adds the transpose of [`Self::halved`], for a gradient.
+    pub(super) fn spread(&self, larger: &mut Self) {
+        let width = larger.width;
         for (plane, small) in (0..3).zip(&self.planes) {
             for (y, from) in small.chunks_exact(self.width).enumerate() {
                 for row in larger.two_rows(y) {
@@ -123,11 +121,9 @@ impl Linear {
                 }
             }
         }
-        larger
     }
 
     /// From a gradient by linear colours to one by a change that adds these shares of it to the colours.
-    #[inline(always)]
     pub(super) fn by_change(
         &self,
         shares: [f32; 3],
@@ -158,16 +154,17 @@ fn cube_root(x: f32) -> f32 {
     root
 }
 
-/// The cones' responses, from which the channels follow.
+/// The cones' responses, from which the channels follow. Only B needs short waves.
 pub(super) struct Xyb {
     cones: [Vec<f32>; 3],
 }
 
 impl Xyb {
     #[inline(always)]
-    pub(super) fn new(linear: &Linear) -> Self {
+    pub(super) fn new(linear: &Linear, short: bool) -> Self {
         let [red, green, blue] = &linear.planes;
-        let mut cones = [(); 3].map(|()| vec![0.0; red.len()]);
+        let zeros = || vec![0.0; red.len()];
+        let mut cones = [zeros(), zeros(), if short { zeros() } else { Vec::new() }];
         for (cone, [r, g, b]) in cones.iter_mut().zip(CONES) {
             for (((cone, x), y), z) in cone.iter_mut().zip(red).zip(green).zip(blue) {
                 *cone = cube_root(r * x + g * y + b * z + BIAS);
@@ -258,7 +255,8 @@ mod tests {
                 let mean = 0.25 * (at(x, y) + at(x + 1, y) + at(x, y + 1) + at(x + 1, y + 1));
                 assert!((found - mean).abs() < 1e-6);
             }
-            let back = half.spread(width, height);
+            let mut back = large.zeros();
+            half.spread(&mut back);
             let dot = |a: &Linear, b: &Linear| -> f32 {
                 a.planes[2].iter().zip(&b.planes[2]).map(|(a, b)| a * b).sum()
             };

@@ -65,8 +65,14 @@ pub(crate) fn score_at(loss: f64) -> f64 {
 const EXPONENT: f64 = 0.627_633_646_783_138_7;
 
 /// Compares two pictures: red, green and blue planes of `width` columns, 0 to 255.
-pub(crate) fn cost(original: &[Vec<f32>; 3], changed: &[Vec<f32>; 3], width: usize) -> Cost {
-    cost_along([1.0; 3], original, changed, width)
+/// `pair` allows a second thread of the `rayon` pool that this runs in.
+pub(crate) fn cost(
+    original: &[Vec<f32>; 3],
+    changed: &[Vec<f32>; 3],
+    width: usize,
+    pair: bool,
+) -> Cost {
+    cost_along([1.0; 3], original, changed, width, pair)
 }
 
 /// The same, with the derivative by a change that adds these shares of it to red, green and blue.
@@ -75,63 +81,116 @@ pub(crate) fn cost_along(
     original: &[Vec<f32>; 3],
     changed: &[Vec<f32>; 3],
     width: usize,
+    pair: bool,
 ) -> Cost {
-    Arch::new().dispatch(Comparison { shares, original, changed, width })
+    let height = original[0].len() / width;
+    let (before, after) = join(
+        pair,
+        || Arch::new().dispatch(Sizes { colours: original, width, height }),
+        || Arch::new().dispatch(Sizes { colours: changed, width, height }),
+    );
+    let at_size = |halvings: usize| {
+        let (original, changed) = (&before[halvings], &after[halvings]);
+        Arch::new().dispatch(AtSize { halvings, original, changed })
+    };
+    // The full size takes as long as all others together.
+    let (mut full, smaller) = join(
+        pair,
+        || at_size(0),
+        || {
+            let mut all: Option<Part> = None;
+            for halvings in (1..before.len()).rev() {
+                let mut part = at_size(halvings);
+                part.add(all.take());
+                all = Some(part);
+            }
+            all
+        },
+    );
+    full.add(smaller);
+    let (loss, slope) = curve(f64::from(full.sum));
+    let gradient = full.gradient.by_change(shares, changed, slope as f32);
+    Cost { loss, gradient }
 }
 
-/// Work that is compiled for the vector instructions of the machine it runs on: `pulp` calls it from functions
-/// that are, and everything in it is inlined there. A closure would not be.
-struct Comparison<'a> {
-    shares: [f32; 3],
-    original: &'a [Vec<f32>; 3],
-    changed: &'a [Vec<f32>; 3],
+/// Runs both, on two threads if that is allowed.
+fn join<A: Send, B: Send>(
+    pair: bool,
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if pair { rayon::join(a, b) } else { (a(), b()) }
+}
+
+// Work that is compiled for the vector instructions of the machine it runs on: `pulp` calls it from functions
+// that are, and everything in it is inlined there. A closure would not be.
+
+/// A picture in linear light, at all sizes.
+struct Sizes<'a> {
+    colours: &'a [Vec<f32>; 3],
     width: usize,
+    height: usize,
 }
 
-impl NullaryFnOnce for Comparison<'_> {
-    type Output = Cost;
+impl NullaryFnOnce for Sizes<'_> {
+    type Output = Vec<Linear>;
 
     #[inline(always)]
-    fn call(self) -> Cost {
-        compare(self)
+    fn call(self) -> Vec<Linear> {
+        let mut sizes = vec![Linear::new(self.colours, self.width, self.height)];
+        let last = TERMS.iter().map(|term| term.halvings).max().unwrap_or(0);
+        while sizes.len() <= last {
+            let halved = sizes[sizes.len() - 1].halved();
+            if halved.width.min(halved.height) < MIN_SIDE {
+                break;
+            }
+            sizes.push(halved);
+        }
+        sizes
     }
 }
 
-#[inline(always)]
-fn compare(Comparison { shares, original, changed, width }: Comparison<'_>) -> Cost {
-    let height = original[0].len() / width;
-    let mut sizes =
-        vec![[Linear::new(original, width, height), Linear::new(changed, width, height)]];
-    let last = TERMS.iter().map(|term| term.halvings).max().unwrap_or(0);
-    while sizes.len() <= last {
-        let [original, changed] = &sizes[sizes.len() - 1];
-        let halved = [original.halved(), changed.halved()];
-        if halved[0].width.min(halved[0].height) < MIN_SIDE {
-            break;
+/// The terms of one size.
+struct AtSize<'a> {
+    halvings: usize,
+    original: &'a Linear,
+    changed: &'a Linear,
+}
+
+/// The weighted sum of terms, and its gradient by linear colours of the changed picture.
+struct Part {
+    sum: f32,
+    gradient: Linear,
+}
+
+impl Part {
+    /// Adds the part of all smaller sizes.
+    fn add(&mut self, smaller: Option<Part>) {
+        if let Some(Part { sum, gradient }) = smaller {
+            self.sum += sum;
+            gradient.spread(&mut self.gradient);
         }
-        sizes.push(halved);
     }
-    let mut sum = 0.0;
-    // The gradient by linear colours, from the smallest size to the largest.
-    let mut gradient: Option<Linear> = None;
-    for (halvings, [original, changed]) in sizes.iter().enumerate().rev() {
-        let mut at_size = match gradient {
-            Some(smaller) => smaller.spread(changed.width, changed.height),
-            None => changed.zeros(),
-        };
-        let (before, after) = (Xyb::new(original), Xyb::new(changed));
+}
+
+impl NullaryFnOnce for AtSize<'_> {
+    type Output = Part;
+
+    #[inline(always)]
+    fn call(self) -> Part {
+        let Self { halvings, original, changed } = self;
+        let terms = || TERMS.iter().filter(|term| term.halvings == halvings);
+        let short = terms().any(|term| term.channel == Channel::B);
+        let (before, after) = (Xyb::new(original, short), Xyb::new(changed, short));
         let mut blur = Blur::new(changed.width, changed.height);
-        for term in TERMS.iter().filter(|term| term.halvings == halvings) {
+        let (mut sum, mut gradient) = (0.0, changed.zeros());
+        for term in terms() {
             let (part, by_channel) = term.compare(&before, &after, &mut blur);
             sum += part;
-            after.backward(term.channel, &by_channel, &mut at_size);
+            after.backward(term.channel, &by_channel, &mut gradient);
         }
-        gradient = Some(at_size);
+        Part { sum, gradient }
     }
-    let (loss, slope) = curve(f64::from(sum));
-    let gradient =
-        gradient.map_or_else(Vec::new, |all| all.by_change(shares, changed, slope as f32));
-    Cost { loss, gradient }
 }
 
 /// The polynomial that maps the weighted sum of all terms to the loss, and its derivative.
@@ -254,18 +313,26 @@ mod tests {
     #[test]
     fn losses_are_those_of_the_complete_score() {
         let original = portrait();
-        assert!(score_at(cost(&original, &original, WIDTH).loss) > 99.8);
+        assert!(score_at(cost(&original, &original, WIDTH, false).loss) > 99.8);
         let reference = Original::new(&picture(&original)).unwrap();
         for strength in [1.0, 2.0, 4.0, 8.0] {
             let changed = lit(&original, pattern(strength));
             let expected = reference.score(&picture(&changed)).unwrap();
-            let found = score_at(cost(&original, &changed, WIDTH).loss);
+            let found = score_at(cost(&original, &changed, WIDTH, false).loss);
             assert!((found - expected).abs() < 0.5, "{strength}: {found}, not {expected}");
             assert!(expected < 95.0, "{expected}");
         }
         for score in [50.0, 75.0, 90.0] {
             assert!((score_at(loss_at(score)) - score).abs() < 1e-9);
         }
+    }
+
+    #[test]
+    fn two_threads_find_the_same() {
+        let original = portrait();
+        let changed = lit(&original, pattern(3.0));
+        let [one, two] = [false, true].map(|pair| cost(&original, &changed, WIDTH, pair));
+        assert_eq!((one.loss, one.gradient), (two.loss, two.gradient));
     }
 
     /// Central differences along several directions.
@@ -278,7 +345,7 @@ mod tests {
         };
         for (part, shares) in (0..4).flat_map(|part| [(part, [1.0; 3]), (part, [1.4, -0.7, 0.2])]) {
             let changed = tinted(&original, shares, &pattern(3.0));
-            let Cost { gradient, .. } = cost_along(shares, &original, &changed, WIDTH);
+            let Cost { gradient, .. } = cost_along(shares, &original, &changed, WIDTH, false);
             // The change itself and another one, each in a quarter of the picture.
             let direction = |n: usize| {
                 let (x, y) = (n % WIDTH, n / WIDTH);
@@ -289,7 +356,7 @@ mod tests {
             let step = 0.1;
             let [up, down] = [step, -step].map(|step| {
                 let moved = tinted(&changed, shares, &|n| step * direction(n));
-                cost(&original, &moved, WIDTH).loss
+                cost(&original, &moved, WIDTH, false).loss
             });
             let expected = (up - down) / (2.0 * f64::from(step));
             let each = gradient.iter().enumerate().map(|(n, g)| f64::from(g * direction(n)));
