@@ -291,3 +291,27 @@ fn odd_pictures_give_no_faces_and_odd_chips_errors() {
     let wrong = Chip::new(100, vec![0.0; 30_000]).unwrap();
     assert!(Recogniser::sface().unwrap().embed(&wrong, &mut work).is_err());
 }
+
+/// Two threads share each layer, and every value is computed as on one.
+#[test]
+fn two_threads_give_the_same_embeddings_and_gradients() {
+    let (mut one, mut two) = (Workspace::default(), Workspace::default());
+    two.use_two_threads(true);
+    let all = [
+        Recogniser::dlib(),
+        Recogniser::sface(),
+        Recogniser::intel(),
+        Recogniser::mobilefacenet(),
+        Recogniser::facexzoo(),
+    ];
+    for recogniser in all.map(Result::unwrap) {
+        let side = recogniser.side();
+        let values = (0..3 * side * side).map(|n| (n * 89 % 256) as f32).collect();
+        let chip = Chip::new(side, values).unwrap();
+        let run = |work: &mut Workspace| {
+            recogniser.gradient(&chip, work, |e| e.iter().map(|v| v + 0.1).collect()).unwrap()
+        };
+        let (expected, found) = (run(&mut one), run(&mut two));
+        assert!(expected == found, "{}", recogniser.name());
+    }
+}

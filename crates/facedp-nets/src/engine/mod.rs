@@ -3,8 +3,8 @@
 //! A network is a list of nodes, each computed from earlier ones; node 0 is the input, a picture, of which only
 //! [`Stem`] makes use. All other tensors lie in memory as `lanes` says. Weights are constants, so only
 //! input gradients exist. An activation right after another operation is part of that operation's node.
-//! A run uses one thread. Several faces can run in parallel, each with its own [`Workspace`], which owns all
-//! memory and reuses it.
+//! A run uses one thread, or two that share each layer. Several faces can run in parallel, each with its own
+//! [`Workspace`], which owns all memory and reuses it.
 //!
 //! Existing crates do not fit: tract has no gradients, candle's max-pool gradient fails where kernel
 //! and stride differ, ort needs a shared library of 29 MB.

@@ -1,5 +1,7 @@
 //! Running a network, in memory that is reused between runs.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::activation::Epilogue;
 use super::chain::Progress;
 use super::geometry::Tables;
@@ -37,6 +39,36 @@ pub struct Workspace {
 /// Operations on fewer pixels, times the groups of channels that each takes, run on one thread: to wake another one
 /// takes longer.
 const MIN_SHARED: usize = 200;
+
+/// Runs work whose parts two threads share, and keeps a second thread of the pool awake meanwhile: layers take less
+/// time than waking one up.
+fn with_helper(pair: bool, work: impl FnOnce() + Send) {
+    if !pair {
+        return work();
+    }
+    let (done, owner) = (AtomicBool::new(false), rayon::current_thread_index());
+    let finished = Finished(&done);
+    let all = move || {
+        // Set when the work panics, too.
+        let _finished = finished;
+        work();
+    };
+    rayon::join(all, || {
+        while !done.load(Ordering::Acquire) && rayon::current_thread_index() != owner {
+            if rayon::yield_now() != Some(rayon::Yield::Executed) {
+                std::hint::spin_loop();
+            }
+        }
+    });
+}
+
+struct Finished<'a>(&'a AtomicBool);
+
+impl Drop for Finished<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
 
 /// What an operation needs while it runs.
 #[derive(Debug, Default)]
@@ -115,6 +147,11 @@ impl Network {
     }
 
     fn run(&self, work: &mut Workspace) {
+        let pair = work.pair;
+        with_helper(pair, || self.run_nodes(work));
+    }
+
+    fn run_nodes(&self, work: &mut Workspace) {
         for (index, node) in self.nodes.iter().enumerate().skip(1) {
             let (before, rest) = work.values.split_at_mut(index);
             let shapes = &work.shapes;
@@ -176,13 +213,15 @@ impl Network {
         from_planes(upstream, shape, gradient.get_mut(shape.lanes()));
         self.undo(last, work, &mut gradient);
         work.gradients[last] = Some(gradient);
-        for (index, node) in self.nodes.iter().enumerate().take(last + 1).skip(1).rev() {
-            // Nothing that leads to the output was computed from a node without a gradient.
-            if let Some(gradient) = work.gradients[index].take() {
-                let gradient = self.pass_on(node, index, gradient, work);
-                work.free.push(gradient);
+        with_helper(work.pair, || {
+            for (index, node) in self.nodes.iter().enumerate().take(last + 1).skip(1).rev() {
+                // Nothing that leads to the output was computed from a node without a gradient.
+                if let Some(gradient) = work.gradients[index].take() {
+                    let gradient = self.pass_on(node, index, gradient, work);
+                    work.free.push(gradient);
+                }
             }
-        }
+        });
         work.planes.clear();
         for colour in 0..work.shapes[0].channels {
             work.planes.extend(work.gradient.inside().map(|pixel| pixel[colour]));
