@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures which faces are found: turned, dark, covered; and what is taken for a face. Writes docs/measurements/faces.md.
 
-    python tools/faces.py WORK --lfw LFW --photos PHOTOS [--before PROGRAM] [--only angles,groups,hard,false,upright]
+    python tools/faces.py WORK --lfw LFW --photos PHOTOS [--before PROGRAM] [--deface DEFACE] [--only angles,groups,...]
 
 LFW is a folder of people, NAME/*.jpg; PHOTOS holds apollo11.jpg and solvay1927.jpg. --before names an older program
 to compare with. WORK keeps results: run the same command again to continue. The sections take --jobs processes.
@@ -18,6 +18,9 @@ import os
 import pathlib
 import platform
 import random
+import re
+import shutil
+import statistics
 import subprocess
 import sys
 
@@ -27,8 +30,9 @@ from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageOps
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ANGLES = range(0, 360, 15)
 GROUPS = {"solvay1927.jpg": 29, "apollo11.jpg": 3}
-UPRIGHT_ANGLES = [0, 60, 90, 135, 180]
-SECTIONS = ["angles", "upright", "groups", "hard", "false"]
+# Angles of the photo, and what is done to the result of the upright one: turned, or turned there and back.
+UPRIGHT = [(0, None), (60, None), (90, None), (135, None), (180, None), (0, "60°"), (0, "60° and back")]
+SECTIONS = ["angles", "upright", "groups", "hard", "false", "cost"]
 
 
 def turned(picture, degrees):
@@ -201,41 +205,113 @@ class Bench:
         """Photos are turned, protected, turned upright and checked with fresh detection."""
         files = test_photos(self.options.lfw, self.options.people)
         files = [f for f, face in zip(files, self.central(files)) if face][:self.options.faces]
-
-        def one(job):
-            file, degrees = job
-            folder = self.work / "protected" / f"{file.stem}-{degrees}"
-            folder.mkdir(parents=True, exist_ok=True)
-            picture = Image.open(file).convert("RGB")
-            before = turned(picture, degrees)
-            before.save(folder / "photo.png")
-            lines, ended = run(self.options.program, ["protect", folder / "photo.png", "-o", folder / "out", "--seed", "1", "--jobs",
-                                                      "1", "--force", "--json", "--accept-doubts"], self.work)
-            result = folder / "out" / "photo.png"
-            if not result.exists():
-                return {"failed": ended.stderr[-300:]}
-            # Back upright: both photos, so that only the treatment differs.
-            for name, photo in (("before", before), ("after", Image.open(result).convert("RGB"))):
-                back = photo.rotate(degrees, Image.Resampling.BICUBIC)
-                left, top = ((photo.size[axis] - picture.size[axis]) // 2 for axis in (0, 1))
-                back.crop((left, top, left + picture.width, top + picture.height)).save(folder / f"{name}.png")
-            checked, ended = run(self.options.program, ["check", folder / "before.png", folder / "after.png", "--json"], self.work)
-            faces = checked[0]["faces"] if checked else []
-            face = min(faces, key=lambda f: apart(middle(f["landmarks"]), [124.5, 124.5]), default=None)
-            if face is None:
-                return {"failed": "no face once upright"}
-            return {"matches": [v["name"] for v in face["recognisers"] if v["match"]]}
-
+        # By face, so that a run that is broken off has faces at all angles.
+        each = self.mapped(lambda f: [self.turned_upright(f, *key) for key in UPRIGHT], files)
+        known = [found for found in each if all("matches" in one for one in found)]
+        results = {key: [found[n]["matches"] for found in known] for n, key in enumerate(UPRIGHT)}
         rows = []
-        for degrees in UPRIGHT_ANGLES:
-            results = self.kept(f"upright-{degrees}", lambda: self.mapped(one, [(f, degrees) for f in files]))
-            done = [r for r in results if "matches" in r]
-            names = collections.Counter(name for r in done for name in r["matches"])
+        for (degrees, then), matches in results.items():
+            names = collections.Counter(name for found in matches for name in found)
             said = ", ".join(f"{name} {count}" for name, count in names.most_common()) or "none"
-            rows.append([f"{degrees}°", len(done), sum(1 for r in done if r["matches"]), sum(names.values()), said])
-        return [f"{len(files)} photos of LFW test people, turned, protected (medium), turned upright, and compared with their own "
-                "original by `facedp check`, which finds the faces afresh. 0°: protected upright.", "",
-                table(["protected at", "faces", "faces that match any", "matches", "by"], rows)]
+            against = [(0, None), (0, "60°")] if degrees in (60, 135) else [(0, None)] if degrees else []
+            chance = [differs(matches, results[key]) for key in against]
+            title = f"{degrees}°" + (f", then turned by {then}" if then else "")
+            rows.append([title, sum(map(bool, matches)), sum(names.values()), said, *chance, *[""] * (2 - len(chance))])
+        lost = len(files) - len(known)
+        return [f"{len(known)} photos of LFW test people, turned on black, protected (medium), turned upright, and compared with their "
+                "own original, turned likewise, by `facedp check`, which finds the faces afresh"
+                + (f"; {lost} left out, since no face was found at some angle" if lost else "")
+                + ". 0°: protected upright. Turning by 90° and 180° only moves pixels; turning by 60° and 135° interpolates (bicubic) once "
+                "before the treatment and once after it. The last two rows show what interpolation does to faces that were "
+                "protected upright: once, and twice. Beside the first row, and for 60° and 135° beside faces interpolated as often after the "
+                "treatment: faces that match any recogniser here only, those that do there only, and p of the exact one-sided "
+                "test by McNemar that more match here.", "",
+                table(["protected at", "faces that match any", "matches", "by", "beside 0°", "beside 0°, then turned by 60°"], rows)]
+
+    def turned_upright(self, file, degrees, then):
+        """Which recognisers match the face of a photo that was turned, protected, and turned upright."""
+        folder = self.work / "protected" / f"{file.stem}-{degrees}"
+        kept = folder / f"found-{'-'.join((then or '0').replace('°', '').split())}.json"
+        if kept.exists():
+            return json.loads(kept.read_text())
+        folder.mkdir(parents=True, exist_ok=True)
+        picture = Image.open(file).convert("RGB")
+        before, result = turned(picture, degrees), folder / "out" / "photo.png"
+        if not result.exists():
+            before.save(folder / "photo.png")
+            run(self.options.program, ["protect", folder / "photo.png", "-o", folder / "out", "--seed", "1", "--jobs", "1", "--force",
+                                       "--json", "--accept-doubts", "--no-check", "--no-metrics"], self.work)
+        found = {"failed": "not written"}
+        if result.exists():
+            # Back upright: both photos, so that only the treatment differs.
+            turns = {None: [degrees], "60°": [-60], "60° and back": [-60, 60]}[then]
+            for name, photo in (("before", before), ("after", Image.open(result).convert("RGB"))):
+                for turn in turns:
+                    photo = photo.rotate(turn, Image.Resampling.BICUBIC)
+                left, top = ((photo.size[axis] - picture.size[axis]) // 2 for axis in (0, 1))
+                part = (left, top, left + picture.width, top + picture.height)
+                (photo if then == "60°" else photo.crop(part)).save(folder / f"{name}.png")
+            checked, _ = run(self.options.program, ["check", folder / "before.png", folder / "after.png", "--json"], self.work)
+            faces = checked[0]["faces"] if checked else []
+            centre = [size / 2 for size in Image.open(folder / "after.png").size]
+            face = min(faces, key=lambda f: apart(middle(f["landmarks"]), centre), default=None)
+            found = {"matches": [v["name"] for v in face["recognisers"] if v["match"]]} if face else {"failed": "no face once upright"}
+        kept.write_text(json.dumps(found))
+        return found
+
+
+    def cost(self):
+        """Finding and treating faces beside deface, in turns; a large portrait on one core."""
+        if not self.options.deface:
+            return ["Not measured: --deface names the program."]
+        from compare_photos import enlarged
+        from torture import measured
+        source = self.work / "lfw"
+        if not source.exists():
+            source.mkdir()
+            for file in sorted(pathlib.Path(self.options.lfw).rglob("*.jpg"))[:self.options.timed]:
+                shutil.copyfile(file, source / file.name)
+        environment = os.environ | {"XDG_CONFIG_HOME": str(self.work)}
+        protect = lambda program, photos, *more: [program, "protect", photos, "-o", self.work / "timed", "--force", "--quiet", "--method",
+                                                  "rdp-optimal", "--epsilon", "1", "--accept-doubts", "--copy-faceless", *more]
+        commands = {label: protect(program, source, "--no-check", "--jobs", "2") for label, program in self.programs.items()}
+        times = collections.defaultdict(list)
+        for _ in range(self.options.rounds):
+            for label, command in commands.items():
+                times[label].append(measured(command, environment))
+            copy = self.work / "theirs"
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(source, copy)
+            times["deface"].append(measured([self.options.deface, copy], environment))
+        rows = [[name, ", ".join(f"{t.busy:.1f}" for t in ended), ", ".join(f"{t.seconds:.1f}" for t in ended)] for name, ended in times.items()]
+        total = lambda name, what: sum(getattr(t, what) for t in times[name])
+        ratios = [total("deface", what) / total("now", what) for what in ("busy", "seconds")]
+        portrait, one = self.work / "portrait.jpg", ["taskset", "-c", "0"]
+        large = []
+        for grain in (False, True):
+            enlarged(portrait, 3000, 4000, grain)
+            for title, more in (("", ["--no-check"]), (", with the check", [])):
+                ended = [measured([*one, *protect(self.options.program, portrait, "--jobs", "1", *more)], environment) for _ in range(5)]
+                large.append([f"3000x4000{', grain' if grain else ''}{title}", f"{statistics.median(t.busy for t in ended):.2f}",
+                              f"{statistics.median(t.seconds for t in ended):.2f}"])
+        return [f"{self.options.timed:,} photos of LFW, `protect --method rdp-optimal --epsilon 1 --no-check --jobs 2`, beside deface 1.5.0 with its "
+                "defaults, in turns:", "", table(["program", "CPU seconds", "wall seconds"], rows), "",
+                f"Time of deface over facedp: {ratios[0]:.1f} by CPU seconds, {ratios[1]:.1f} by wall time.", "",
+                "A portrait of 12 megapixels (Hopper's, enlarged; with grain it has the detail of a camera's photo) on one core "
+                "(`taskset`, `--jobs 1`), same method, median of 5:", "", table(["portrait", "CPU seconds", "wall seconds"], large)]
+
+
+def differs(here, there):
+    """How many of the same faces match here only and there only, and how likely that is by chance."""
+    more = sum(bool(a) and not b for a, b in zip(here, there))
+    less = sum(bool(b) and not a for a, b in zip(here, there))
+    return f"+{more} -{less}, p = {mcnemar(more, less):.2f}"
+
+
+def mcnemar(more, less):
+    """How likely at least `more` of the pairs that differ would be, if either way were as likely."""
+    pairs = more + less
+    return sum(math.comb(pairs, k) for k in range(more, pairs + 1)) / 2 ** pairs
 
 
 def angle_cells(found, upright, degrees):
@@ -378,7 +454,14 @@ def table(header, rows):
 
 
 TITLES = {"angles": "Turned faces", "upright": "Turned upright afterwards", "groups": "Group photos", "hard": "Light and cover",
-          "false": "What is taken for a face"}
+          "false": "What is taken for a face", "cost": "Cost"}
+
+
+def merged(page, made):
+    """The page with its sections replaced by those of the same title that were made."""
+    head, *sections = re.split(r"(?m)^(?=## )", page)
+    new = {text.splitlines()[0]: text for text in re.split(r"(?m)^(?=## )", made)[1:]}
+    return head + "".join(new.get(text.splitlines()[0], text).rstrip() + "\n\n" for text in sections).rstrip() + "\n"
 
 
 def main():
@@ -390,6 +473,9 @@ def main():
     parser.add_argument("--before")
     parser.add_argument("--people", type=int, default=300)
     parser.add_argument("--faces", type=int, default=100, help="faces that are protected")
+    parser.add_argument("--deface", help="the program of deface 1.5, for the section cost")
+    parser.add_argument("--timed", type=int, default=1000, help="photos that are timed beside deface")
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--only", default=",".join(SECTIONS))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--machine", default=f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}")
@@ -406,7 +492,11 @@ def main():
         if name in wanted:
             lines += [f"## {TITLES[name]}", "", *getattr(bench, name)(), ""]
             print(f"{name}: done", flush=True)
-    pathlib.Path(options.output).write_text("\n".join(lines))
+    page = pathlib.Path(options.output)
+    if page.exists() and set(wanted) != set(SECTIONS):
+        page.write_text(merged(page.read_text(), "\n".join(lines)))
+    else:
+        page.write_text("\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -290,8 +290,9 @@ advantage of 10 dB is there for our versions with few features, and shrinks as t
 
 *Difference per release*: mean of |real - theoretical given K| / theoretical, that is, the paper's normalised difference computed
 for each release. It cannot be small: with few noisy coefficients, the energy of Laplace noise varies by more than its mean. The
-paper's 0 to 0.15 is reproduced by the *difference of means*, which goes to 0 as the number of releases grows. Log variances: the
-paper has less than 4.0 for NA and LMGD and about 4.75 for the best of the others.
+*difference of means* goes to 0 as the number of releases grows, and lies in the paper's range of 0 to 0.15 for our versions. Log
+variances: the paper has less than 4.0 for NA and LMGD and about 4.75 for the best of the others. Neither says anything of the
+[formulas as printed](#the-formulas-as-printed).
 
 {variance(reports)}
 
@@ -319,7 +320,8 @@ dlib at the paper's threshold of 0.975, self, LFW:
 
 {fnr_beside_paper(lfw)}
 
-The paper's rates are not reproduced at any quality that anyone would publish. 0.975 is a lax threshold: in measurements with
+`rdp-na` and `rdp-lmgd` are our versions here; the formulas as printed are asked [below](#recognisers). The paper's rates are not
+reproduced at any quality that anyone would publish. 0.975 is a lax threshold: in measurements with
 a prototype, different people were 0.85 apart on average.
 
 ### dlib at its own threshold of 0.6

@@ -77,9 +77,10 @@ pub(crate) fn words(method: MethodName) -> Option<Words> {
             title: "Certified faces",
             gives: "Throws everything inside a face's outline away and puts a face there that is made only \
                     from the photo around it, the places of eyes, nose and mouth, and a few numbers drawn \
-                    with differential privacy. Whatever face had been there, each result would have been \
-                    at most e^epsilon times as likely: it matches its own person at most e^epsilon times \
-                    as often as if somebody else had been in the photo.",
+                    with differential privacy. Whatever face had been there, with eyes, nose and mouth at \
+                    the same rounded places, each result would have been at most e^epsilon times as \
+                    likely: it matches its own person at most e^epsilon times as often as if somebody \
+                    else had been there.",
             missing: "This holds for one published result, and not for what is outside the outline (hair, \
                       neck, clothes, background), which can show who it is. Faces look like averages.",
             advice: NOT_FOR_RECOGNISERS,
@@ -94,10 +95,10 @@ pub(crate) fn words(method: MethodName) -> Option<Words> {
                 }
                 Preset::Rdp => "Adds noise of one size to the Haar coefficients that matter most.",
                 Preset::RdpNa => {
-                    "Adds noise to Haar coefficients, with sizes by the paper's formula."
+                    "Adds noise to Haar coefficients, with sizes by our version of the paper's formula."
                 }
                 Preset::RdpLmgd => {
-                    "Adds noise to Haar coefficients, with sizes by the paper's iteration."
+                    "Adds noise to Haar coefficients, with sizes by our version of the paper's steps."
                 }
                 Preset::RdpNaLiteral => {
                     "RDP-NA with the paper's formula as printed: far more noise."

@@ -373,8 +373,8 @@ impl Summary {
     /// How much faces were changed.
     fn describe_faces(&self, add: &mut impl FnMut(&str, String)) {
         if self.epsilon.is_some() {
-            let noise = decibels(self.psnr_mean_mse, "no noise drawn");
-            add("psnr_mean_mse", format!("{noise} (the noise as drawn)"));
+            let change = decibels(self.psnr_mean_mse, "no change drawn");
+            add("psnr_mean_mse", format!("{change} (the change as drawn)"));
         }
         if let (Some(median), Some(least)) = (self.ssimulacra2_median, self.ssimulacra2_least) {
             add(
@@ -394,7 +394,7 @@ impl Summary {
         let written = self.counts.written;
         let equal = (self.unchanged * written as f64).round();
         let photos = count(written, "photo");
-        add("unchanged", format!("{equal} of {photos} (where all noise was rounded away)"));
+        add("unchanged", format!("{equal} of {photos} (equal to the original after rounding)"));
     }
 
     /// Who was led astray, and what can be done about the others.
