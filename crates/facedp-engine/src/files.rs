@@ -224,10 +224,12 @@ const HIDDEN: glob::MatchOptions = glob::MatchOptions {
 impl Part {
     fn new(part: &Component<'_>) -> Result<Self, glob::PatternError> {
         let text = part.as_os_str();
-        Ok(match () {
-            () if text == "**" => Part::Folders,
-            () if is_special(part) => Part::Pattern(glob::Pattern::new(&text.to_string_lossy())?),
-            () => Part::Name(text.to_owned()),
+        Ok(if text == "**" {
+            Part::Folders
+        } else if is_special(part) {
+            Part::Pattern(glob::Pattern::new(&text.to_string_lossy())?)
+        } else {
+            Part::Name(text.to_owned())
         })
     }
 }

@@ -27,8 +27,8 @@ impl Owner {
     pub fn is_foreign(self, server: SocketAddr, client: SocketAddr) -> bool {
         let Some(own) = self.0 else { return false };
         let lists = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
-        let texts = lists.iter().filter_map(|list| std::fs::read_to_string(list).ok());
-        let found = texts.filter_map(|text| owner(&text, client, server)).next();
+        let mut texts = lists.iter().filter_map(|list| std::fs::read_to_string(list).ok());
+        let found = texts.find_map(|text| owner(&text, client, server));
         found.is_some_and(|user| user != 0 && user != own)
     }
 }
