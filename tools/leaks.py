@@ -123,6 +123,22 @@ def tagged_profile(name, data, gap=b""):
     return struct.pack(">I", len(whole) + 4) + whole
 
 
+def profile_tag(name):
+    icc = profile()
+    at = icc.index(name, 132)
+    start, size = struct.unpack(">II", icc[at + 4:at + 12])
+    return icc[start:start + size]
+
+
+def other_space(icc):
+    return icc[:16] + b"CMYK" + icc[20:]
+
+
+def words(length, total):
+    """The picture in words that could be a person's."""
+    return " ".join(re.findall(f".{{1,{length}}}", TEXT[400:]))[:total]
+
+
 def icc(data):
     return segment(0xE2, b"ICC_PROFILE\0\1\1", data)
 
@@ -232,6 +248,10 @@ KINDS = {
     "exif-artist-bytes.jpg": lambda: jpeg(exif([(0x13B, 7, FACE[:1000])])),
     "exif-version-bytes.jpg": lambda: jpeg(exif([], sub=(0x8769, [(0x9000, 7, FACE[:1000])]))),
     "exif-gps-bytes.jpg": lambda: jpeg(exif([], sub=(0x8825, [(0x1B, 7, FACE[:1000])]))),
+    "exif-words.jpg": lambda: jpeg(exif([(tag, 2, text.encode() + b"\0") for tag, text in zip(
+        [0x10E, 0x10F, 0x110, 0x131, 0x13B, 0x8298], re.findall("(?s).{1,300}", words(20, 1800)))])),
+    "exif-pieces.jpg": lambda: jpeg(exif([], sub=(0x8769, [
+        (tag, 7, SAMPLES[60 * n:60 * n + 60]) for n, tag in enumerate([0x9000, 0x9201, 0x9202, 0x9203, 0x9204, 0xA217, 0xA402])]))),
     "exif-preview.jpg": lambda: jpeg(exif([], sub=(0x14A, [(0x111, 7, FACE)]))),
     "exif-windows-comment.jpg": lambda: jpeg(exif([(0x9C9C, 1, FACE)])),
     "exif-print-info.jpg": lambda: jpeg(exif([(0xC4A5, 7, FACE)])),
@@ -253,6 +273,13 @@ KINDS = {
     "xmp-description-lines.jpg": lambda: jpeg(xmp(f"<dc:description>{LINES}</dc:description>")),
     "xmp-keywords.jpg": lambda: jpeg(xmp("<dc:subject><rdf:Bag>" + "".join(
         f"<rdf:li>{line}</rdf:li>" for line in LINES.split("\n")) + "</rdf:Bag></dc:subject>")),
+    "xmp-keywords-short.jpg": lambda: jpeg(xmp("<dc:subject><rdf:Bag>" + "".join(
+        f"<rdf:li>{word}</rdf:li>" for word in re.findall(".{1,40}", TEXT)[:100]) + "</rdf:Bag></dc:subject>")),
+    "xmp-words.jpg": lambda: jpeg(xmp(f"<dc:description>{words(20, 900)}</dc:description>")),
+    "xmp-divided.jpg": lambda: jpeg(xmp("".join(
+        f"<dc:{name}>{text}</dc:{name}>" for name, text in zip(["description", "rights", "source", "publisher", "language"],
+                                                               re.findall("(?s).{1,300}", words(20, 1500)))))),
+    "xmp-numbers.jpg": lambda: jpeg(xmp(f"<dc:description>{' '.join(map(str, FACE[-240:]))}</dc:description>")),
     "xmp-comment.jpg": lambda: jpeg(xmp(f"<!--{TEXT}-->")),
     "xmp-instruction.jpg": lambda: jpeg(xmp(f"<?face {TEXT}?>")),
     "xmp-twice.jpg": lambda: jpeg(xmp(""), xmp(image_element("u", "urn:any"))),
@@ -276,6 +303,13 @@ KINDS = {
     "profile-after-end.jpg": lambda: jpeg(icc(profile() + FACE)),
     "profile-private-tag.jpg": lambda: jpeg(icc(tagged_profile(b"face", b"data\0\0\0\0" + FACE))),
     "profile-text.jpg": lambda: jpeg(icc(tagged_profile(b"cprt", b"text\0\0\0\0" + ASCII_LINES))),
+    "profile-bytes-as-text.jpg": lambda: jpeg(icc(tagged_profile(b"cprt", b"text\0\0\0\0" + FACE))),
+    "profile-behind-name.jpg": lambda: jpeg(icc(tagged_profile(
+        b"desc", b"desc\0\0\0\0" + struct.pack(">I", 5) + b"sRGB\0" + bytes(8) + FACE))),
+    "profile-behind-names.jpg": lambda: jpeg(icc(tagged_profile(
+        b"desc", b"mluc\0\0\0\0" + struct.pack(">II4sII", 1, 12, b"enUS", 8, 28) + "sRGB".encode("utf-16-be") + FACE))),
+    "profile-behind-white.jpg": lambda: jpeg(icc(tagged_profile(b"wtpt", profile_tag(b"wtpt") + FACE))),
+    "profile-other-space.jpg": lambda: jpeg(icc(other_space(tagged_profile(b"face", b"data\0\0\0\0" + FACE)))),
     "profile-gap.jpg": lambda: jpeg(icc(tagged_profile(b"face", b"data\0\0\0\0", gap=FACE + bytes(-len(FACE) % 4)))),
     "profile-curve.jpg": lambda: jpeg(icc(tagged_profile(
         b"rTRC", b"curv\0\0\0\0" + struct.pack(">I", len(FACE) // 2) + FACE[:len(FACE) // 2 * 2]))),
@@ -340,8 +374,11 @@ def finds(file, keep):
                 found.append(f"{where}{name}")
         if any(SAMPLES[at:at + 16] in part for at in range(0, len(SAMPLES) - 16, 8)):
             found.append(f"{where}bytes of the hidden picture")
-    if any(TEXT[at:at + 32].encode() in data for at in range(0, len(TEXT) - 32, 8)):
+    letters = re.sub(rb"<[^<>]*>|[^A-Za-z0-9+/]", b"", data)
+    if any(TEXT[at:at + 32].encode() in part for part in (data, letters) for at in range(0, len(TEXT) - 32, 8)):
         found.append("text of the hidden picture")
+    if any(" ".join(map(str, SAMPLES[at:at + 16])).encode() in data for at in range(0, len(SAMPLES) - 16, 8)):
+        found.append("numbers of the hidden picture")
     return found
 
 

@@ -1,6 +1,8 @@
 //! A file from anywhere: decoded, written again, and read back.
 #![no_main]
 
+mod fixed;
+
 use std::sync::LazyLock;
 
 use facedp_engine::{

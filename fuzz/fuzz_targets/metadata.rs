@@ -2,6 +2,8 @@
 //! result is treated again.
 #![no_main]
 
+mod fixed;
+
 use std::sync::LazyLock;
 
 use facedp_engine::{Engine, MethodName, Request, Resources, Secret, Workspace};

@@ -2,6 +2,8 @@
 //! missing tensors are filled with zeros, so that what comes after these checks is reached too.
 #![no_main]
 
+mod fixed;
+
 use facedp::faces::FaceModel;
 use facedp::{Error, FeatureModel};
 use facedp_engine::Prior;

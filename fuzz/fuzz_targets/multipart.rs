@@ -1,6 +1,8 @@
 //! Bodies of forms, as anybody can send them to the page's server, in pieces of any size.
 #![no_main]
 
+mod fixed;
+
 use std::io;
 use std::sync::LazyLock;
 use std::time::Duration;

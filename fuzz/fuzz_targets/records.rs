@@ -1,6 +1,8 @@
 //! Text that the program stores or is sent: ledgers, run records, receipts, requests, keys.
 #![no_main]
 
+mod fixed;
+
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::args::{Key as Command, Output};
 use crate::failure::{Failure, complain, say};
+use crate::plain;
 
 pub fn run(command: &Command, output: &Output) -> Result<ExitCode, Failure> {
     let (path, verb) = match command {
@@ -34,7 +35,7 @@ pub fn run(command: &Command, output: &Output) -> Result<ExitCode, Failure> {
     if output.json {
         say(json!({ "path": path, "exists": path.exists() }))?;
     } else if verb == "is" || !output.quiet {
-        say(path.display())?;
+        say(plain::line(&path.display().to_string()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -32,7 +32,7 @@ pub use plan::plan_json;
 
 /// Runs the program with a command line, the program's name first. Help and usage errors end the process.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let args = Args::parse_from(args);
+    let args = parsed(args.into_iter().collect());
     let done = match args.command {
         Command::Protect(command) => protect::run(&command, &args.output),
         Command::Serve(command) => serve::run(&command, &args.output),
@@ -48,4 +48,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Man(command) => manual::man(&command),
     };
     done.unwrap_or_else(Failure::report)
+}
+
+/// The command line; help and usage errors end the process. Their messages show what was given, and `*` can give
+/// names of files that look like options: those are shown with escapes.
+fn parsed(args: Vec<OsString>) -> Args {
+    Args::try_parse_from(&args).unwrap_or_else(|error| {
+        let shown = args.iter().map(|arg| plain::line(&arg.to_string_lossy()));
+        Args::try_parse_from(shown).err().unwrap_or(error).exit()
+    })
 }

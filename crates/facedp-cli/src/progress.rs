@@ -7,6 +7,7 @@ use facedp_eval::progress::Watch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::Output;
+use crate::plain;
 
 /// A bar over `count` steps.
 pub fn bar(count: usize, what: impl Into<Cow<'static, str>>, output: &Output) -> ProgressBar {
@@ -41,7 +42,7 @@ impl<'a> Bar<'a> {
 impl Watch for Bar<'_> {
     fn begin(&self, what: &str, steps: usize) {
         self.clear();
-        let bar = bar(steps, what.to_owned(), self.output);
+        let bar = bar(steps, plain::line(what), self.output);
         *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = bar;
     }
 

@@ -46,8 +46,8 @@ fn total(photos: &[PathBuf], ledger: Option<&Path>, output: &Output) -> Result<E
     let mut names = Vec::new();
     for photo in photos {
         let limits = Limits::default();
-        let digest = Photo::decode(&files::read(photo, limits.file_bytes)?, &limits);
-        let digest = digest.with_context(|| photo.display().to_string())?.digest();
+        let read = || Photo::decode(&files::read(photo, limits.file_bytes)?, &limits);
+        let digest = read().with_context(|| photo.display().to_string())?.digest();
         names.push((photo.display().to_string(), photo_name(&digest)));
     }
     if photos.is_empty() {

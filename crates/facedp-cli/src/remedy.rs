@@ -101,9 +101,7 @@ fn remedy(error: &Error) -> Option<String> {
             Error::CertifiedMetadata => "leave --keep-metadata out",
             Error::OverOriginal { .. } => "choose another -o",
             Error::OverResult { .. } => "rename one of them",
-            Error::Exists { .. } => {
-                "choose another -o, or pass --resume to leave it or --force to replace it"
-            }
+            Error::Exists { .. } => "choose another -o, or pass --force to replace it",
             Error::ResultSize { .. } => "remove the result",
             Error::Busy { .. } => "wait for it to end",
             Error::Interrupted { .. } => "go on with --resume, or start over with --force",

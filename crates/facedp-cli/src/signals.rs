@@ -11,7 +11,7 @@ use crate::failure::complain;
 
 /// How long the work may go on after SIGTERM, whatever it waits for.
 #[cfg(unix)]
-const GRACE: std::time::Duration = std::time::Duration::from_millis(900);
+const GRACE: std::time::Duration = std::time::Duration::from_millis(600);
 
 /// A flag that the first signal sets, and says so. What the second leaves unfinished is removed when the run is
 /// resumed.

@@ -142,6 +142,57 @@ fn names_are_shown_and_not_obeyed() {
     assert!(!shown.stdout.contains('\u{1b}') && !shown.stdout.contains("\n  claim       eps-dp"));
 }
 
+/// `*` makes options of names that begin with a dash.
+#[test]
+fn usage_errors_show_names_and_do_not_obey_them() {
+    let folder = workshop();
+    let name = "--\u{1b}]0;title\u{7}\n5 of 5 photos written\u{9b}2J.png";
+    for args in [
+        &["protect", name, "-o", "out"][..],
+        &["protect", "face.png", "-o", "out", "--method", name],
+        &["protect", "face.png", "-o", "out", "--faces", &name[2..]],
+        &[name],
+        &["inspect", "face.png", &name[2..]],
+    ] {
+        let outcome = facedp(folder.path(), args);
+        assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+        assert!(!outcome.stderr.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{:?}", outcome.stderr);
+        assert!(
+            !outcome.stderr.lines().any(|line| line.starts_with("5 of 5")),
+            "{}",
+            outcome.stderr
+        );
+    }
+}
+
+/// A name in another encoding than UTF-8, as old archives have them.
+#[test]
+#[cfg(target_os = "linux")]
+fn names_that_are_not_unicode_match_patterns() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = workshop();
+    let path = folder.path();
+    fs::create_dir_all(path.join("in/sub")).unwrap();
+    fs::create_dir_all(path.join("in/.hidden")).unwrap();
+    let name = OsStr::from_bytes(b"gr\xfcn\x1b[31m.png");
+    for place in ["in", "in/sub", "in/.hidden"] {
+        fs::copy(path.join("face.png"), path.join(place).join(name)).unwrap();
+    }
+    symlink(path.join("in"), path.join("in/sub/again")).unwrap();
+    for (number, (pattern, photos)) in
+        [("in/*.png", 1), ("in/**/*.png", 2), ("in/s*/*", 1), ("in/**", 2), ("in/.h*/*.png", 1)]
+            .into_iter()
+            .enumerate()
+    {
+        let out = format!("out{number}");
+        let args = ["protect", pattern, "-o", &out, "--aligned", "--no-check"];
+        let outcome = facedp(path, &[&args[..], &NOISE].concat());
+        let all = format!("{photos} of {photos} photo");
+        assert!(outcome.code == 0 && outcome.stdout.starts_with(&all), "{pattern}: {outcome:?}");
+        assert!(!outcome.stdout.contains('\u{1b}'));
+    }
+}
+
 #[test]
 fn a_dry_run_says_what_the_run_will_say() {
     let folder = workshop();
@@ -242,5 +293,11 @@ fn receipts_of_the_longest_names_are_written() {
     let receipts: Vec<_> = fs::read_dir(path.join("out.receipts")).unwrap().collect();
     assert_eq!(receipts.len(), 1);
     let receipt = receipts[0].as_ref().unwrap().path();
+    // The extension of another format can be longer.
+    let more = ["--format", "webp"];
+    for dry in [&["--dry-run"][..], &[]] {
+        let outcome = facedp(path, &[&args[..], &NOISE, &more, dry].concat());
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    }
     assert_eq!(facedp(path, &["receipt", "show", receipt.to_str().unwrap()]).code, 0);
 }

@@ -25,7 +25,11 @@ impl Server {
     }
 
     fn with(folder: &Path, more: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_facedp"))
+        Self::spawned(Command::new(env!("CARGO_BIN_EXE_facedp")), folder, more)
+    }
+
+    fn spawned(mut program: Command, folder: &Path, more: &[&str]) -> Self {
+        let mut child = program
             .args(["serve", "--no-open", "--json", "--no-ledger", "--key", "my.key"])
             .args(more)
             .current_dir(folder)
@@ -96,6 +100,41 @@ fn the_page_is_served_to_this_machine_under_its_own_name() {
         "{}",
         taken.stderr
     );
+}
+
+/// Other users can read the token in the command line of the browser.
+#[test]
+#[cfg(target_os = "linux")]
+fn other_users_get_no_answer_even_with_the_token() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    use std::os::unix::process::CommandExt;
+    const OWNER: u32 = 64_001;
+    const OTHER: u32 = 64_002;
+    if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return; // only root can become two users
+    }
+    // Where both can run it.
+    let folder = tempfile::tempdir_in("/tmp").unwrap();
+    let program = folder.path().join("facedp");
+    std::fs::copy(env!("CARGO_BIN_EXE_facedp"), &program).unwrap();
+    support::write_key(&folder.path().join("my.key"), 7);
+    for path in [folder.path(), &folder.path().join("my.key")] {
+        chown(path, Some(OWNER), Some(OWNER)).unwrap();
+    }
+    let mut command = Command::new(program);
+    command.uid(OWNER).gid(OWNER);
+    let server = Server::spawned(command, folder.path(), &[]);
+    let asked = |user: u32, address: &str| {
+        let Server { token, .. } = &server;
+        let page = format!("http://{address}/?token={token}");
+        let mut curl = Command::new("curl");
+        curl.args(["-s", "-w", " %{http_code}", &page]).current_dir("/").uid(user).gid(user);
+        String::from_utf8(curl.output().unwrap().stdout).unwrap()
+    };
+    assert!(asked(OWNER, &server.address).ends_with(" 200"));
+    assert!(asked(0, &server.address).ends_with(" 200"));
+    let refused = asked(OTHER, &server.address);
+    assert!(refused.ends_with(" 403") && refused.contains("another user"), "{refused}");
 }
 
 /// The README's lines for curl work as pasted, to the end.

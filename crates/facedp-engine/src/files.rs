@@ -1,7 +1,7 @@
 //! Finding pictures, and writing files atomically.
 
 use std::collections::HashSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
@@ -56,10 +56,9 @@ pub fn collect(paths: &[PathBuf], output: &Path) -> (Vec<SourceFile>, Vec<Error>
 
 /// The folder in which a pattern starts; none if the path is not a pattern.
 fn pattern(path: &Path) -> Option<PathBuf> {
-    let special = |c: &Component<'_>| c.as_os_str().to_string_lossy().contains(['*', '?', '[']);
     let mut base = path.components();
-    path.components().any(|c| special(&c)).then(|| {
-        while base.clone().any(|c| special(&c)) {
+    path.components().any(|c| is_special(&c)).then(|| {
+        while base.clone().any(|c| is_special(&c)) {
             base.next_back();
         }
         base.as_path().to_owned()
@@ -89,39 +88,83 @@ impl Search {
 
     /// Adds everything that a pattern matches.
     fn add_matches(&mut self, path: &Path, base: &Path) {
-        let hidden = glob::MatchOptions { require_literal_leading_dot: true, ..Default::default() };
-        let paths = match glob::glob_with(&path.to_string_lossy(), hidden) {
-            Ok(paths) => paths,
+        let rest = path.strip_prefix(base).unwrap_or(path);
+        let parts = rest.components().map(|c| Part::new(&c)).collect::<Result<Vec<_>, _>>();
+        let parts = match parts {
+            Ok(parts) => parts,
             Err(error) => {
                 let problem = error.to_string();
                 return self.fail(Error::Pattern { path: path.to_owned(), problem });
             }
         };
-        let inside =
-            fs::canonicalize(if base.as_os_str().is_empty() { Path::new(".") } else { base });
+        let root = if base.as_os_str().is_empty() { Path::new(".") } else { base };
+        let inside = fs::canonicalize(root);
         let excluded = self.output.clone().filter(|out| {
             inside.as_ref().is_ok_and(|inside| out != inside && out.starts_with(inside))
         });
-        let is_excluded = |path: &Path| {
-            let out = excluded.as_deref();
-            out.is_some_and(|out| fs::canonicalize(path).is_ok_and(|path| path.starts_with(out)))
-        };
         let before = (self.found.len(), self.failures.len());
-        for path in paths {
-            match path {
-                Ok(path) if path.is_dir() || is_excluded(&path) => {}
-                Ok(path) => {
-                    let relative = path.strip_prefix(base).unwrap_or(&path).to_owned();
-                    self.add_found(path, relative);
-                }
-                Err(error) => {
-                    let path = error.path().to_owned();
-                    self.fail(Error::io("cannot read", path)(error.into()));
-                }
-            }
-        }
+        self.walk_matching((base, Path::new("")), &parts, excluded.as_deref());
         if before == (self.found.len(), self.failures.len()) {
             self.fail(Error::NoMatch { path: path.to_owned(), extensions: extensions() });
+        }
+    }
+
+    /// Adds what the parts of a pattern match in a folder. (The walk of the crate `glob` leaves out names that are not
+    /// Unicode, or panics.)
+    fn walk_matching(
+        &mut self,
+        (base, relative): (&Path, &Path),
+        parts: &[Part],
+        out: Option<&Path>,
+    ) {
+        let Some((first, rest)) = parts.split_first() else { return };
+        if let Part::Name(name) = first {
+            return self.match_path((base, relative.join(name)), rest, out);
+        }
+        if *first == Part::Folders && !rest.is_empty() {
+            self.walk_matching((base, relative), rest, out);
+        }
+        let folder = base.join(relative);
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
+        let entries = match entries(folder) {
+            Ok(entries) => entries,
+            Err(error) => return self.failures.push(error),
+        };
+        for name in entries.iter().filter_map(|path| path.file_name()) {
+            let relative = relative.join(name);
+            match first {
+                Part::Folders if name.as_encoded_bytes().starts_with(b".") => {}
+                // Symbolic links to folders can form a cycle.
+                Part::Folders if folder.join(name).is_dir() => {
+                    if !folder.join(name).is_symlink() {
+                        self.match_path((base, relative), parts, out);
+                    }
+                }
+                Part::Folders if rest.is_empty() => self.match_path((base, relative), rest, out),
+                Part::Pattern(pattern) if pattern.matches_with(&name.to_string_lossy(), HIDDEN) => {
+                    self.match_path((base, relative), rest, out);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Goes on with a path that a pattern matches so far.
+    fn match_path(
+        &mut self,
+        (base, relative): (&Path, PathBuf),
+        rest: &[Part],
+        out: Option<&Path>,
+    ) {
+        let path = base.join(&relative);
+        let is_dir = path.is_dir();
+        if out.is_some_and(|out| fs::canonicalize(&path).is_ok_and(|path| path.starts_with(out))) {
+            return;
+        }
+        match rest {
+            [] if !is_dir && fs::symlink_metadata(&path).is_ok() => self.add_found(path, relative),
+            [_, ..] if is_dir => self.walk_matching((base, &relative), rest, out),
+            _ => {}
         }
     }
 
@@ -160,6 +203,39 @@ impl Search {
     fn fail(&mut self, error: Error) {
         self.failures.push(error);
     }
+}
+
+/// A part of a pattern, between slashes.
+#[derive(PartialEq)]
+enum Part {
+    Name(OsString),
+    Pattern(glob::Pattern),
+    /// `**`: folders within folders; at the end, all files in them.
+    Folders,
+}
+
+/// Hidden files match only patterns that begin with a dot.
+const HIDDEN: glob::MatchOptions = glob::MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: true,
+    require_literal_leading_dot: true,
+};
+
+impl Part {
+    fn new(part: &Component<'_>) -> Result<Self, glob::PatternError> {
+        let text = part.as_os_str();
+        Ok(if text == "**" {
+            Part::Folders
+        } else if is_special(part) {
+            Part::Pattern(glob::Pattern::new(&text.to_string_lossy())?)
+        } else {
+            Part::Name(text.to_owned())
+        })
+    }
+}
+
+fn is_special(part: &Component<'_>) -> bool {
+    part.as_os_str().to_string_lossy().contains(['*', '?', '['])
 }
 
 fn extensions() -> String {

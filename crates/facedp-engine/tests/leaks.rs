@@ -104,6 +104,37 @@ fn exif_keeps_short_plain_values_only() {
     assert!(!contains(&kept.file, &SECRET_TEXT.as_bytes()[..40]));
 }
 
+/// A picture divided among words, items and fields, each of them short.
+#[test]
+fn divided_data_is_left_out_and_listed() {
+    let text = SECRET_TEXT.repeat(20);
+    let part = |length: usize| -> Vec<&str> {
+        (0..text.len() / length).map(|n| &text[n * length..(n + 1) * length]).collect()
+    };
+    let items: String = part(40).iter().map(|word| format!("<rdf:li>{word}</rdf:li>")).collect();
+    let words = part(20)[..40].join(" ");
+    for inner in [
+        format!("<dc:subject><rdf:Bag>{items}</rdf:Bag></dc:subject>"),
+        format!("<dc:description>{words}</dc:description>"),
+        format!("<dc:source>{}</dc:source><dc:rights>{}</dc:rights>", &words[..400], &words[400..]),
+    ] {
+        let kept = recoded(&jpeg(&[xmp(&inner)]), true);
+        assert!(contains(&kept.file, b"a title") && kept.stripped == ["XMP (dc)"], "{inner}");
+        assert!(!contains(&kept.file, part(20)[0].as_bytes()), "{inner}");
+    }
+    // Pieces in fields that hold numbers.
+    let mut block = b"II*\0\x08\0\0\0\x02\0".to_vec();
+    for (tag, at) in [(0x011a_u16, 38_u32), (0x011b, 38 + 40)] {
+        block.extend(tag.to_le_bytes());
+        block.extend([7, 0, 40, 0, 0, 0]);
+        block.extend(at.to_le_bytes());
+    }
+    let block = [&block[..], &[0; 4], SECRET, &[1; 80]].concat();
+    let kept = recoded(&jpeg(&[segment(0xe1, &[b"Exif\0\0", &block])]), true);
+    assert_clean("pieces", &kept);
+    assert_eq!(kept.stripped, ["EXIF (other fields)"]);
+}
+
 #[test]
 fn colour_profiles_carry_nothing_else() {
     let icc = |profile: &[u8]| jpeg(&[segment(0xe2, &[b"ICC_PROFILE\0\x01\x01", profile])]);
@@ -130,7 +161,9 @@ fn colour_profiles_carry_nothing_else() {
     tagged.extend(SECRET);
     let size = (tagged.len() as u32).to_be_bytes();
     tagged[..4].copy_from_slice(&size);
-    assert_clean("in a tag", &recoded(&icc(&tagged), false));
+    let result = recoded(&icc(&tagged), false);
+    assert_clean("in a tag", &result);
+    assert_eq!(result.stripped, ["other data in the colour profile"]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! server      listens on the loopback interface, bounds connections and times
+//!   peer      refuses connections of other users of the machine, where the system names them
 //! router
 //!   guard     refuses requests of other sites and without the token; sends the policy that keeps the page at home
 //!   client    tells browsers apart, so that none takes all event streams
@@ -27,6 +28,7 @@ mod jobs;
 mod memory;
 mod methods;
 mod page;
+mod peer;
 mod plan;
 mod request;
 mod router;

@@ -13,7 +13,8 @@ use tokio_io_timeout::TimeoutStream;
 
 use crate::app::{App, Config};
 use crate::error::{Error, Result};
-use crate::router::routes;
+use crate::peer::Owner;
+use crate::router::{refusal, routes};
 use crate::token::Token;
 
 const DEFAULT_PORT: u16 = 4680;
@@ -83,21 +84,27 @@ impl Server {
         self.listener.set_nonblocking(true).map_err(Error::Start)?;
         let listener = tokio::net::TcpListener::from_std(self.listener).map_err(Error::Start)?;
         let bounds = self.app.bounds;
-        let router = routes(Arc::clone(&self.app), self.address.port(), self.token);
-        let service = TowerToHyperService::new(router);
+        let (server, token) = (self.address, self.token);
+        // Without a token, everybody is let in.
+        let owner = token.as_ref().map(|_| Owner::own());
+        let service = routes(Arc::clone(&self.app), server.port(), token.clone());
+        let [service, refusal] =
+            [service, refusal(server.port(), token)].map(TowerToHyperService::new);
         let free = Arc::new(Semaphore::new(bounds.connections));
         let mut stop = self.stop.subscribe();
         let accept = async {
             loop {
                 let Ok(permit) = Arc::clone(&free).acquire_owned().await else { return };
-                let Ok((stream, _)) = listener.accept().await else {
+                let Ok((stream, client)) = listener.accept().await else {
                     // Most likely out of file descriptors: wait until some are closed.
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
                 };
-                let service = service.clone();
+                let (service, refusal) = (service.clone(), refusal.clone());
                 tokio::spawn(async move {
                     let _permit = permit;
+                    let foreign = owner.is_some_and(|owner| owner.is_foreign(server, client));
+                    let service = if foreign { refusal } else { service };
                     let mut http = http1::Builder::new();
                     http.timer(TokioTimer::new()).header_read_timeout(bounds.silence);
                     http.max_buf_size(BUFFER);

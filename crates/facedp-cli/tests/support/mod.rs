@@ -10,6 +10,7 @@ use image::{GrayImage, Luma, Rgb, RgbImage};
 use tempfile::TempDir;
 
 /// What a run of the program left.
+#[derive(Debug)]
 pub struct Outcome {
     pub code: i32,
     pub stdout: String,

@@ -128,20 +128,26 @@ impl Job {
     }
 }
 
-/// The name of a receipt: that of the result and `.json`. File systems hold names of up to 255 bytes: the rest of a
-/// longer one is replaced by a hash of the name.
-fn receipt_name(result: &Path) -> PathBuf {
-    const MAX: usize = 255;
-    let name = result.file_name().unwrap_or_default();
-    let mut whole = name.to_os_string();
-    whole.push(".json");
-    if whole.len() <= MAX {
-        return result.with_file_name(whole);
+/// Bytes of a name that file systems hold.
+const MAX_NAME: usize = 255;
+
+/// The name with an extension. Where that is too long, its end is replaced by a hash of the name.
+fn fitting(name: &Path, extension: &str) -> PathBuf {
+    let stem = name.file_name().unwrap_or_default();
+    let mut whole = stem.to_os_string();
+    whole.push(extension);
+    if whole.len() <= MAX_NAME {
+        return name.with_file_name(whole);
     }
-    let hash = blake3::hash(name.as_encoded_bytes()).to_hex();
-    let text = name.to_string_lossy();
+    let hash = blake3::hash(stem.as_encoded_bytes()).to_hex();
+    let text = stem.to_string_lossy();
     let end = (0..=200).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    result.with_file_name(format!("{}-{}.json", &text[..end], &hash[..16]))
+    name.with_file_name(format!("{}-{}{extension}", &text[..end], &hash[..16]))
+}
+
+/// The name of a receipt: that of the result and `.json`.
+fn receipt_name(result: &Path) -> PathBuf {
+    fitting(result, ".json")
 }
 
 /// The name of a result: the name of the picture, with a new extension if the format changes. HEIC becomes JPEG.
@@ -154,9 +160,10 @@ fn result_name(name: &Path, format: Option<Format>) -> PathBuf {
         Some(Format::Png) => &["png"],
         Some(Format::WebP) => &["webp"],
     };
-    let has =
-        |extension: &&str| name.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
-    if extensions.iter().any(has) { name.to_owned() } else { name.with_extension(extensions[0]) }
+    match extensions.iter().any(|extension| is(extension)) {
+        true => name.to_owned(),
+        false => fitting(&name.with_extension(""), &format!(".{}", extensions[0])),
+    }
 }
 
 #[cfg(test)]
@@ -171,5 +178,15 @@ mod tests {
             let [one, two] = [long("1"), long("2")].map(|name| receipt_name(Path::new(&name)));
             assert!(one.as_os_str().len() <= 255 && one != two, "{one:?}");
         }
+    }
+
+    #[test]
+    fn results_of_long_names_have_shorter_ones() {
+        let webp = |name: &str| result_name(Path::new(name), Some(Format::WebP));
+        assert_eq!(webp("a/b.c.png"), Path::new("a/b.c.webp"));
+        assert_eq!(webp("a"), Path::new("a.webp"));
+        let [one, two] = ["1", "2"].map(|end| webp(&format!("{}{end}.png", "n".repeat(250))));
+        assert!(one.as_os_str().len() <= 255 && one != two, "{one:?}");
+        assert!(one.extension().is_some_and(|extension| extension == "webp"));
     }
 }

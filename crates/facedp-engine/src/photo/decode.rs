@@ -163,9 +163,7 @@ impl Photo {
         match Profile::read(&icc, self.has_colour()) {
             Profile::Kept(profile, more) => {
                 self.container.profile = Some(profile);
-                if more {
-                    self.container.add_kind("data after the colour profile");
-                }
+                more.into_iter().for_each(|kind| self.container.add_kind(kind));
             }
             Profile::Tables => {
                 let note = match self.convert_to_srgb(&icc) {
@@ -175,7 +173,10 @@ impl Photo {
                 self.container.notes.push(note.to_owned());
             }
             // The profile of a CMYK source, say, would give wrong colours.
-            Profile::OtherSpace => {}
+            Profile::OtherSpace => {
+                let note = "the colour profile was left out, since it is for another colour space";
+                self.container.notes.push(note.to_owned());
+            }
             Profile::Foreign => {
                 self.container.add_kind("data in place of a colour profile");
             }

@@ -14,7 +14,7 @@ use jpeg_encoder::{
 };
 
 use super::container::{Compression, Container, XMP, XMP_KEYWORD, XMP_PREFIX};
-use super::exif::Exif;
+use super::exif::{self, Exif};
 use super::xmp;
 use super::{Photo, Sample, Samples};
 use crate::error::{Error, Result};
@@ -142,14 +142,15 @@ impl Photo {
             return (KeptMetadata::default(), metadata_kinds.clone());
         }
         let exif = exif.as_deref().and_then(Exif::read).map(|exif| exif.safe_copy());
-        let (exif, mut kept_kinds) =
-            exif.map_or((None, Vec::new()), |(exif, kinds)| (Some(exif), kinds));
+        let (exif, mut kept_kinds, fields) = exif
+            .map_or((None, Vec::new(), false), |(exif, kinds, fields)| (Some(exif), kinds, fields));
         // The WebP writer cannot place XMP.
         let safe = xmp.as_deref().filter(|_| format != Format::WebP).and_then(xmp::safe_copy);
         let (xmp, left_out) = safe.map_or((None, Vec::new()), |safe| (safe.packet, safe.left_out));
         kept_kinds.extend(xmp.as_ref().map(|_| XMP));
         let stripped = metadata_kinds.iter().filter(|kind| !kept_kinds.contains(&kind.as_str()));
         let mut stripped: Vec<String> = stripped.cloned().collect();
+        stripped.extend(fields.then(|| exif::OTHER_FIELDS.to_owned()));
         if xmp.is_some() {
             stripped.extend(left_out.into_iter().map(|prefix| format!("XMP ({prefix})")));
         }

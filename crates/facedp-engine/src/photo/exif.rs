@@ -4,7 +4,7 @@
 //! a limit. Libraries follow every pointer, so that a block of 10 kB can expand to gigabytes of entries
 //! (kamadak-exif 0.6.1 does).
 
-use super::plain::{MAX_TEXT, is_plain};
+use super::plain::{MAX_TEXT, Together, is_plain};
 
 /// Kinds of metadata as reports list them.
 pub(super) const EXIF: &str = "EXIF";
@@ -12,19 +12,37 @@ const GPS: &str = "GPS position";
 const THUMBNAIL: &str = "thumbnail";
 const MAKER_NOTES: &str = "maker notes";
 
+/// What is said where fields are left out of a block that is kept.
+pub(super) const OTHER_FIELDS: &str = "EXIF (other fields)";
+
 /// Entries of a directory after these are ignored.
 const MAX_ENTRIES: usize = 200;
 /// Longer values are dropped.
 const MAX_VALUE_BYTES: usize = MAX_TEXT;
-/// Longer values that are not text are dropped. Positions and times have 24 bytes.
-const MAX_NUMBER_BYTES: usize = 64;
-/// The type of text.
+/// Longer values that are not text are dropped: a fraction has 8 bytes.
+const MAX_NUMBER_BYTES: usize = 8;
+/// What is longer: the lens's range, and positions and the time of day.
+const LENS_BYTES: usize = 32;
+const POSITION_BYTES: usize = 24;
+/// Types of values: text, and bytes that mean anything.
 const ASCII: u16 = 2;
+const UNDEFINED: u16 = 7;
+/// Bytes of a version. Longer ones must be text behind the name of its encoding.
+const VERSION_BYTES: usize = 4;
+const ENCODING: &[u8] = b"ASCII\0\0\0";
 
 const ORIENTATION: u16 = 0x0112;
 const EXIF_POINTER: u16 = 0x8769;
 const GPS_POINTER: u16 = 0x8825;
 const MAKER_NOTE: u16 = 0x927c;
+/// Sizes, positions of samples, versions, and the pointer to such.
+const TECHNICAL_TAGS: [u16; 13] = [
+    0x0100, 0x0101, 0x0102, 0x0103, 0x0106, 0x0115, 0x0213, 0x9101, 0x9102, 0xa000, 0xa002, 0xa003,
+    0xa005,
+];
+const LENS_RANGE: u16 = 0xa432;
+/// Latitude, longitude, time, and those of a destination.
+const POSITION_TAGS: [u16; 5] = [0x02, 0x04, 0x07, 0x14, 0x16];
 
 /// Tags that are kept on request: author, date, camera and exposure settings. Any other tag contains a
 /// picture, or could contain one.
@@ -49,6 +67,9 @@ pub(super) struct Exif {
     has_maker_notes: bool,
 }
 
+/// Whether a tag is kept.
+type Keep = fn(u16) -> bool;
+
 /// An entry of a directory, with its value in the byte order of the block.
 struct Entry {
     tag: u16,
@@ -58,14 +79,33 @@ struct Entry {
 }
 
 impl Entry {
+    /// The text of the value; none for numbers.
+    fn text(&self) -> Option<&str> {
+        let text = match self.kind {
+            ASCII => &self.value[..],
+            UNDEFINED => self.value.strip_prefix(ENCODING)?,
+            _ => return None,
+        };
+        std::str::from_utf8(text).ok().map(|text| text.trim_end_matches('\0'))
+    }
+
+    /// Whether it only says how the block or the picture was coded, or is listed by a name of its own.
+    fn is_technical(&self) -> bool {
+        let own = [ORIENTATION, EXIF_POINTER, GPS_POINTER, MAKER_NOTE].contains(&self.tag);
+        let short = (1..=MAX_NUMBER_BYTES).contains(&self.value.len());
+        own || short && TECHNICAL_TAGS.contains(&self.tag)
+    }
+
     /// Whether the value is a plain text, or too short for a picture.
     fn is_safe(&self) -> bool {
-        let text = std::str::from_utf8(&self.value).map(|text| text.trim_end_matches('\0'));
-        !self.value.is_empty()
-            && match self.kind {
-                ASCII => text.is_ok_and(is_plain),
-                _ => self.value.len() <= MAX_NUMBER_BYTES,
-            }
+        let max = match self.tag {
+            LENS_RANGE => LENS_BYTES,
+            tag if POSITION_TAGS.contains(&tag) => POSITION_BYTES,
+            _ if self.kind == UNDEFINED => VERSION_BYTES,
+            _ => MAX_NUMBER_BYTES,
+        };
+        let is_number = self.kind != ASCII && self.value.len() <= max;
+        !self.value.is_empty() && (is_number || self.text().is_some_and(is_plain))
     }
 }
 
@@ -144,20 +184,31 @@ impl Exif {
         .filter_map(|(present, name)| present.then_some(name))
     }
 
-    /// A new block with the tags that are kept and upright orientation, and the kinds of metadata in it.
-    pub fn safe_copy(&self) -> (Vec<u8>, Vec<&'static str>) {
-        let select = |entries: &[Entry], keep: &dyn Fn(u16) -> bool| {
-            let mut selected: Vec<(u16, u16, u32, Vec<u8>)> = Vec::new();
+    /// A new block with the tags that are kept and upright orientation, the kinds of metadata in it, and whether fields
+    /// were left out.
+    pub fn safe_copy(&self) -> (Vec<u8>, Vec<&'static str>, bool) {
+        let lists: [(&[Entry], Keep); 3] = [
+            (&self.main, |tag| KEPT_MAIN_TAGS.contains(&tag)),
+            (&self.exif, |tag| KEPT_EXIF_TAGS.contains(&tag)),
+            (&self.gps, |tag| tag <= LAST_GPS_TAG),
+        ];
+        let safe = lists.map(|(entries, keep)| {
+            let mut safe: Vec<&Entry> = Vec::new();
             for entry in entries.iter().filter(|e| keep(e.tag) && e.is_safe()) {
-                if selected.iter().all(|(tag, ..)| *tag != entry.tag) {
-                    selected.push((entry.tag, entry.kind, entry.count, entry.value.clone()));
+                if safe.iter().all(|known| known.tag != entry.tag) {
+                    safe.push(entry);
                 }
             }
-            selected
-        };
-        let mut main = select(&self.main, &|tag| KEPT_MAIN_TAGS.contains(&tag));
-        let exif = select(&self.exif, &|tag| KEPT_EXIF_TAGS.contains(&tag));
-        let gps = select(&self.gps, &|tag| tag <= LAST_GPS_TAG);
+            safe
+        });
+        let all = Together::of(safe.iter().flatten().filter_map(|e| e.text()));
+        let [mut main, exif, gps] = safe.map(|entries| {
+            let allowed = entries.into_iter().filter(|e| all.allow(e.text()));
+            allowed.map(|e| (e.tag, e.kind, e.count, e.value.clone())).collect::<Vec<_>>()
+        });
+        let kept = main.len() + exif.len() + gps.len();
+        let fields = lists.iter().flat_map(|(entries, _)| *entries);
+        let left_out = fields.filter(|e| !e.is_technical()).count() > kept;
         main.push((ORIENTATION, 3, 1, self.short(1).to_vec()));
         for (pointer, entries) in [(EXIF_POINTER, &exif), (GPS_POINTER, &gps)] {
             if !entries.is_empty() {
@@ -175,7 +226,7 @@ impl Exif {
             }
         }
         let kept = self.parts().filter(|part| *part == GPS);
-        (block, std::iter::once(EXIF).chain(kept).collect())
+        (block, std::iter::once(EXIF).chain(kept).collect(), left_out)
     }
 
     /// Appends a directory and its values. Returns the offset of each entry's value field, by tag.

@@ -5,6 +5,11 @@ pub(super) const MAX_TEXT: usize = 1000;
 /// Longer words are data (base64, hexadecimal), unless they are addresses.
 const MAX_WORD: usize = 60;
 const MAX_ADDRESS: usize = 200;
+/// Bytes of digits and of words that nobody writes, in all texts of a file together. Dates, addresses and names of
+/// cameras stay below; a picture does not, however it is divided.
+const MAX_ODD: usize = 300;
+/// Such bytes of one value that are kept where the whole has too many.
+const MAX_ODD_OF_VALUE: usize = 30;
 
 /// Whether a text is what people write into fields. A picture in base64 is not.
 pub(super) fn is_plain(text: &str) -> bool {
@@ -18,6 +23,36 @@ pub(super) fn is_plain(text: &str) -> bool {
     // Lines of base64 are long words one after the other; sentences have short ones between them.
     let all_long = words().count() > 1 && words().all(|word| word.len() > MAX_WORD / 2);
     text.len() <= MAX_TEXT && text.chars().all(printable) && words().all(fits) && !all_long
+}
+
+/// Whether a value may be kept beside others: a picture can be divided among many values, each of them short.
+pub(super) struct Together {
+    odd: usize,
+}
+
+impl Together {
+    /// All values that would be kept.
+    pub fn of<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { odd: values.into_iter().map(odd).sum() }
+    }
+
+    /// Whether the parts of one value may be kept.
+    pub fn allow<'a>(&self, value: impl IntoIterator<Item = &'a str>) -> bool {
+        self.odd <= MAX_ODD || value.into_iter().map(odd).sum::<usize>() <= MAX_ODD_OF_VALUE
+    }
+}
+
+/// Bytes of digits, and of words with digits or capital letters in them.
+fn odd(text: &str) -> usize {
+    let is_odd = |word: &&str| {
+        let mut letters = word.chars().filter(|c| c.is_alphabetic());
+        let first_is_small = letters.next().is_some_and(char::is_lowercase);
+        let rest: Vec<char> = letters.collect();
+        let small = rest.iter().all(|c| !c.is_uppercase());
+        let capital = !first_is_small && rest.iter().all(|c| !c.is_lowercase());
+        word.chars().any(char::is_numeric) || !(small || capital)
+    };
+    text.split(|c: char| !c.is_alphanumeric()).filter(is_odd).map(str::len).sum()
 }
 
 #[cfg(test)]
@@ -35,5 +70,24 @@ mod tests {
         for text in [line.repeat(2), [line; 5].join("\n"), "a ".repeat(501), "a\u{1b}[2J".into()] {
             assert!(!is_plain(&text), "{text}");
         }
+    }
+
+    #[test]
+    fn values_are_judged_together() {
+        let usual = [
+            "2026-11-18T12:30:00+01:00",
+            "Anna McDonald",
+            "https://example.org/photos/52012345678",
+        ];
+        let all = Together::of(usual.into_iter().chain(["DSC_1234"; 5]));
+        assert!(usual.iter().all(|text| all.allow([*text])));
+        // Each is short enough to be the word of a person.
+        let data = ["QUJDREVGR0hJSktMTU5P"; 40];
+        let all = Together::of(data.into_iter().chain(usual));
+        assert!(
+            !all.allow(data) && all.allow(["A day at the sea"]) && all.allow(["Anna McDonald"])
+        );
+        let numbers = "255 216 255 224 ".repeat(50);
+        assert!(!Together::of([numbers.as_str()]).allow([numbers.as_str()]));
     }
 }

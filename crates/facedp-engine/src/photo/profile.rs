@@ -4,6 +4,8 @@
 //! between tags and after its end. So it is written anew from primaries and tone curves. Profiles with lookup
 //! tables, which can hold any numbers, are applied instead: the samples become sRGB.
 
+use std::ops::Range;
+
 use moxcms::{ColorProfile, Layout, TransformOptions};
 
 use super::plain::is_plain;
@@ -23,11 +25,21 @@ const TABLE_TAGS: [&[u8; 3]; 2] = [b"A2B", b"D2B"];
 /// D50 as every header states it.
 const ILLUMINANT: [u8; 12] = [0, 0, 0xf6, 0xd6, 0, 1, 0, 0, 0, 0, 0xd3, 0x2d];
 
+/// Further tags of ordinary profiles, which say nothing about colours: they go without being listed if they are short.
+const COMMON_TAGS: [&[u8; 4]; 14] = [
+    b"desc", b"cprt", b"wtpt", b"chad", b"cicp", b"bkpt", b"chrm", b"dmnd", b"dmdd", b"lumi",
+    b"meas", b"tech", b"view", b"vued",
+];
+const MAX_COMMON: usize = 200;
+/// What a source had more than a profile, for reports.
+const AFTER: &str = "data after the colour profile";
+const INSIDE: &str = "other data in the colour profile";
+
 /// What becomes of a profile.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Profile {
-    /// Written anew; whether the source had more than a profile.
-    Kept(Vec<u8>, bool),
+    /// Written anew, and what the source had more.
+    Kept(Vec<u8>, Vec<&'static str>),
     /// A profile that cannot be written anew.
     Tables,
     /// Of another colour space than the samples.
@@ -47,16 +59,21 @@ impl Profile {
             return Profile::Tables;
         }
         match source.rebuilt(has_colour) {
-            Some(profile) => Profile::Kept(profile, icc.len() > source.bytes.len()),
+            Some(profile) => {
+                let more = [(icc.len() > source.bytes.len(), AFTER), (source.has_more(), INSIDE)];
+                let more = more.into_iter().filter_map(|(has, name)| has.then_some(name));
+                Profile::Kept(profile, more.collect())
+            }
             None => Profile::Tables,
         }
     }
 }
 
-/// A profile cut to its size, with its tags.
+/// A profile cut to its size, with its tags and where their data is.
 struct Source<'a> {
     bytes: &'a [u8],
     tags: Vec<([u8; 4], &'a [u8])>,
+    places: Vec<Range<usize>>,
 }
 
 impl<'a> Source<'a> {
@@ -73,9 +90,31 @@ impl<'a> Source<'a> {
             let at = HEADER + 4 + 12 * number;
             let name = bytes.get(at..at + 4)?.try_into().ok()?;
             let (start, length) = (long(bytes, at + 4)? as usize, long(bytes, at + 8)? as usize);
-            Some((name, bytes.get(start..start.checked_add(length)?)?))
+            let place = start..start.checked_add(length)?;
+            Some(((name, bytes.get(place.clone())?), place))
         };
-        Some(Self { bytes, tags: (0..count).map(tag).collect::<Option<_>>()? })
+        let (tags, places) = (0..count).map(tag).collect::<Option<_>>()?;
+        Some(Self { bytes, tags, places })
+    }
+
+    /// Whether there is more than ordinary profiles have: other tags, long ones, or data between tags.
+    fn has_more(&self) -> bool {
+        let known =
+            |tag: &[u8; 4]| [&COLOUR_TAGS[..], &CURVE_TAGS, &[b"kTRC"]].concat().contains(&tag);
+        let common = |tag: &[u8; 4]| COMMON_TAGS.contains(&tag);
+        let odd = |(tag, data): &([u8; 4], &[u8])| {
+            !known(tag) && !(common(tag) && data.len() <= MAX_COMMON)
+        };
+        let mut places = self.places.clone();
+        places.sort_by_key(|place| place.start);
+        let mut end = HEADER + 4 + 12 * self.tags.len();
+        let mut between = false;
+        for place in places.into_iter().chain([self.bytes.len()..self.bytes.len()]) {
+            let gap = self.bytes.get(end..place.start).unwrap_or_default();
+            between |= gap.iter().any(|byte| *byte != 0);
+            end = end.max(place.end);
+        }
+        between || self.tags.iter().any(odd)
     }
 
     fn tag(&self, name: &[u8; 4]) -> Option<&'a [u8]> {

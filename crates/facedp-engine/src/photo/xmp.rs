@@ -5,7 +5,7 @@
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::plain::is_plain;
+use super::plain::{Together, is_plain};
 
 /// Longer packets are dropped: about what fits in one JPEG segment.
 const MAX_BYTES: usize = 65_000;
@@ -89,6 +89,12 @@ struct Property {
     values: Vec<(String, String)>,
 }
 
+impl Property {
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        self.values.iter().map(|(_, text)| text.as_str())
+    }
+}
+
 /// Reads a packet; none if it is none.
 pub(super) fn safe_copy(packet: &[u8]) -> Option<SafeXmp> {
     let text = std::str::from_utf8(packet).ok().filter(|text| text.len() <= MAX_BYTES)?;
@@ -133,6 +139,15 @@ pub(super) fn safe_copy(packet: &[u8]) -> Option<SafeXmp> {
             add(child.tag_name().namespace(), child.tag_name().name(), values(child));
         }
     }
+    let all = Together::of(kept.iter().flat_map(Property::texts));
+    kept.retain(|property| {
+        let allowed = all.allow(property.texts());
+        let prefix = KEPT[property.namespace].1;
+        if !allowed && !left_out.iter().any(|known| known == prefix) {
+            left_out.push(prefix.to_owned());
+        }
+        allowed
+    });
     left_out.sort();
     let packet = (!kept.is_empty()).then(|| written(&kept));
     Some(SafeXmp { packet, left_out })
@@ -266,6 +281,26 @@ mod tests {
             format!("><d:title><u:x>{data}</u:x></d:title>"),
             format!("><d:title><rdf:Alt><rdf:li u:x='{data}'>a</rdf:li></rdf:Alt></d:title>"),
             format!("><d:title><rdf:Alt><rdf:li><u:x>{data}</u:x></rdf:li></rdf:Alt></d:title>"),
+        ] {
+            let safe = safe_copy(&packet(&inner)).unwrap();
+            assert!(safe.packet.is_none() && safe.left_out == ["dc"], "{inner}");
+        }
+    }
+
+    #[test]
+    fn data_divided_among_values_is_left_out() {
+        let words =
+            |length: usize| vec!["QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVow1"[..length].to_owned(); 60];
+        let items =
+            words(37).iter().map(|word| format!("<rdf:li>{word}</rdf:li>")).collect::<String>();
+        let text = words(20).join(" ");
+        let names = ["title", "description", "rights", "source"];
+        let shared =
+            names.map(|name| format!("<d:{name}>{}</d:{name}>", words(20)[..10].join(" ")));
+        for inner in [
+            format!("><d:subject><rdf:Bag>{items}</rdf:Bag></d:subject>"),
+            format!("><d:description>{text}</d:description>").replace(&text, &text[..900]),
+            format!(">{}", shared.concat()),
         ] {
             let safe = safe_copy(&packet(&inner)).unwrap();
             assert!(safe.packet.is_none() && safe.left_out == ["dc"], "{inner}");
