@@ -184,7 +184,8 @@ def protect_dataset(
     request       what to do
     key, seed     as for `Engine`. The path of a key file is read here, on this machine only.
     filesystem    pyarrow's or fsspec's, with your own settings, for source and output
-    workers       engines at work, one core each; all cores of the cluster by default
+    workers       engines at work, one core each; by default on all cores of the cluster, but one if the source is a
+                  dataset, whose own tasks need it: a dataset needs a cluster of two cores
 
     A photo that cannot be treated is a row with an error. Run it again to go on after anything: photos whose row,
     source, request, key and result have not changed are taken over.
@@ -207,7 +208,9 @@ def protect_dataset(
         "columns": (name_column, bytes_column),
     }
     if workers is None:
-        workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        # The tasks of a dataset of your own need a core, too.
+        spare = isinstance(source, ray.data.Dataset)
+        workers = max(1, int(ray.cluster_resources().get("CPU", 1)) - spare)
     try:
         done = rows.map_batches(
             _Worker,
@@ -275,7 +278,7 @@ def _rows(
     system = located(os.fspath(sources[0]), filesystem)[0]
     if any(path.endswith(".parquet") for _, path in files):
         paths = [path for _, path in files if path.endswith(".parquet")]
-        return ray.data.read_parquet(paths, filesystem=system, columns=[name, data]), None, before
+        return _read_table(paths, system, [name, data]), None, before
     photos = [(relative, path) for relative, path in files if path.lower().endswith(_PICTURES)]
     if not photos:
         raise FileNotFoundError(f"no pictures in {sources}")
@@ -296,6 +299,11 @@ def _rows(
         for block in blocks
     ]
     return ray.data.from_arrow(tables), system, {}
+
+
+def _read_table(paths: list[str], system: fs.FileSystem, columns: list[str]) -> ray.data.Dataset:
+    """Reading needs no core of its own, or workers on all cores would wait for it for ever."""
+    return ray.data.read_parquet(paths, filesystem=system, columns=columns, ray_remote_args={"num_cpus": 0})
 
 
 def _table(columns: dict[str, list[Any]]) -> pa.Table:
