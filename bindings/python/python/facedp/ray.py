@@ -184,8 +184,8 @@ def protect_dataset(
     request       what to do
     key, seed     as for `Engine`. The path of a key file is read here, on this machine only.
     filesystem    pyarrow's or fsspec's, with your own settings, for source and output
-    workers       engines at work, one core each; by default on all cores of the cluster, but one if the source is a
-                  dataset, whose own tasks need it: a dataset needs a cluster of two cores
+    workers       engines at work, one core each; by default on all cores of the cluster, but one if the source is
+                  Parquet or a dataset, whose reading needs it: these need a cluster of two cores
 
     A photo that cannot be treated is a row with an error. Run it again to go on after anything: photos whose row,
     source, request, key and result have not changed are taken over.
@@ -208,8 +208,8 @@ def protect_dataset(
         "columns": (name_column, bytes_column),
     }
     if workers is None:
-        # The tasks of a dataset of your own need a core, too.
-        spare = isinstance(source, ray.data.Dataset)
+        # Reading tables and the tasks of a dataset of your own need a core, too.
+        spare = input_system is None
         workers = max(1, int(ray.cluster_resources().get("CPU", 1)) - spare)
     try:
         done = rows.map_batches(
@@ -269,7 +269,7 @@ def _rows(
 ) -> tuple[ray.data.Dataset, fs.FileSystem | None, dict[str, str]]:
     """A dataset of photos, and those rows of earlier runs that it does not hold itself.
 
-    Nothing but workers needs a core: on a cluster of one, nothing else would get it."""
+    Of a list of files, nothing but workers needs a core: on a cluster of one, nothing else would get it."""
     name, data = columns
     if isinstance(source, ray.data.Dataset):
         return source, None, before
@@ -278,7 +278,7 @@ def _rows(
     system = located(os.fspath(sources[0]), filesystem)[0]
     if any(path.endswith(".parquet") for _, path in files):
         paths = [path for _, path in files if path.endswith(".parquet")]
-        return _read_table(paths, system, [name, data]), None, before
+        return ray.data.read_parquet(paths, filesystem=system, columns=[name, data]), None, before
     photos = [(relative, path) for relative, path in files if path.lower().endswith(_PICTURES)]
     if not photos:
         raise FileNotFoundError(f"no pictures in {sources}")
@@ -299,11 +299,6 @@ def _rows(
         for block in blocks
     ]
     return ray.data.from_arrow(tables), system, {}
-
-
-def _read_table(paths: list[str], system: fs.FileSystem, columns: list[str]) -> ray.data.Dataset:
-    """Reading needs no core of its own, or workers on all cores would wait for it for ever."""
-    return ray.data.read_parquet(paths, filesystem=system, columns=columns, ray_remote_args={"num_cpus": 0})
 
 
 def _table(columns: dict[str, list[Any]]) -> pa.Table:
