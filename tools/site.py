@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Builds the documentation as a site from the Markdown that is there, and checks every link in it. Needs no network.
+"""Builds the documentation as a site from the Markdown and the notebook that are there, and checks every link in it.
+Needs no network.
 
     python tools/site.py DIR    # needs Python-Markdown: tools/requirements-site.txt
 
@@ -7,6 +8,7 @@ A link that leads nowhere, to a file or to a heading, is a failure.
 """
 
 import html
+import json
 import pathlib
 import re
 import shutil
@@ -18,8 +20,8 @@ import markdown
 from markdown.extensions.toc import TocExtension
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FIRST = ["README.md", "docs/install.md", "SECURITY.md", "docs/decisions.md", "docs/reproduction.md", "ARCHITECTURE.md",
-         "CONTRIBUTING.md", "CHANGELOG.md"]
+FIRST = ["README.md", "docs/install.md", "docs/python.ipynb", "docs/cluster.md", "SECURITY.md", "docs/decisions.md",
+         "docs/reproduction.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 TITLES = {"README.md": "facedp", "docs/install.md": "Installing", "SECURITY.md": "What is claimed"}
 STYLE = """
 :root { color-scheme: light dark; --soft: #60666c; --line: #d9d6cf; --accent: #0b6e5f; }
@@ -30,6 +32,7 @@ nav [aria-current] { color: var(--accent); font-weight: 600; } a { color: var(--
 table { border-collapse: collapse; display: block; overflow-x: auto; font-size: .9rem; }
 th, td { border-bottom: 1px solid var(--line); padding: .25rem .6rem; text-align: left; }
 pre { overflow-x: auto; padding: .8rem; border: 1px solid var(--line); border-radius: 8px; font-size: .85rem; }
+pre.output { border-left-width: 4px; color: var(--soft); }
 img { max-width: 100%; } @media (max-width: 48rem) { body { display: block; } }
 """
 PAGE = """<!doctype html>
@@ -46,20 +49,44 @@ def slug(text, separator):
 
 
 def pages():
-    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run(["git", "ls-files", "*.md", "*.ipynb"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     found = [name for name in listed.split() if not name.startswith(("crates/", "fuzz/", "bindings/"))]
     return FIRST + sorted(set(found) - set(FIRST))
 
 
+def from_markdown(text):
+    return markdown.markdown(text, extensions=["tables", "fenced_code", "sane_lists", TocExtension(slugify=slug)])
+
+
+def from_notebook(text):
+    """Cells with the outputs that were saved: text and pictures."""
+    parts = []
+    for cell in json.loads(text)["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(from_markdown(source))
+            continue
+        parts.append(f"<pre><code>{html.escape(source)}</code></pre>")
+        for output in cell["outputs"]:
+            data = output.get("data", {"text/plain": output.get("text", [])})
+            picture = next((kind for kind in data if kind.startswith("image/")), None)
+            if picture:
+                code = "".join(data[picture]).replace("\n", "")
+                parts.append(f'<p><img alt="What the cell shows" src="data:{picture};base64,{code}"></p>')
+            else:
+                parts.append(f'<pre class="output">{html.escape("".join(data["text/plain"]))}</pre>')
+    return "\n".join(parts)
+
+
 def render(name):
     text = (ROOT / name).read_text()
-    body = markdown.markdown(text, extensions=["tables", "fenced_code", "sane_lists", TocExtension(slugify=slug)])
+    body = from_notebook(text) if name.endswith(".ipynb") else from_markdown(text)
     heading = re.search(r"<h1[^>]*>(.*?)</h1>", body, re.DOTALL)
     return TITLES.get(name) or re.sub("<[^>]*>", "", heading[1] if heading else name), body
 
 
 def address(name):
-    return "index.html" if name == "README.md" else name.removesuffix(".md") + ".html"
+    return "index.html" if name == "README.md" else name.removesuffix(".md").removesuffix(".ipynb") + ".html"
 
 
 def main():

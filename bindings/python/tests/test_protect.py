@@ -101,7 +101,7 @@ def test_result(tmp_path: Path) -> None:
     assert result.quality >= 75 - 0.5 and face.matches is not None
     assert result.receipt is not None and result.receipt["public"]["claim"] == "none"
     assert result.media_type == "image/jpeg"
-    assert result._repr_png_().startswith(b"\x89PNG")
+    assert result._repr_jpeg_().startswith(b"\xff\xd8")
     result.save(tmp_path / "a.jpg")
     assert (tmp_path / "a.jpg").read_bytes() == result.image
     copy = tmp_path / "b.jpg"

@@ -52,3 +52,27 @@ def test_a_run_and_its_reruns(tmp_path: Path) -> None:
         assert (out / "_facedp" / "receipts" / f"{number}.jpg.json").exists()
     (other,) = [path for path in (tmp_path / "other").rglob("1.jpg")]
     assert other.read_bytes() == (out / "1.jpg").read_bytes()
+
+
+def test_tables_and_foreign_file_systems(tmp_path: Path) -> None:
+    """Parquet with bytes, on a file system of fsspec's; a rerun takes all over."""
+    import fsspec
+    import pyarrow as pa
+
+    photo = (PHOTOS / "collins.jpg").read_bytes()
+    names = [f"{number}.jpg" for number in range(3)]
+    table = pa.table({"name": [*names, "bad.jpg"], "file": [photo, photo, photo, b"damaged"]})
+    parquet.write_table(table, tmp_path / "photos.parquet")
+    system = fsspec.filesystem("file")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        for written, existing in [(3, 0), (0, 3)]:
+            done = facedp.ray.protect_dataset(
+                str(tmp_path / "photos.parquet"), str(tmp_path / "out"), REQUEST, key=KEY, filesystem=system,
+                name_column="name", bytes_column="file",
+            )
+            assert (done.written, done.existing, done.failed) == (written, existing, 1)
+    finally:
+        ray.shutdown()
+    expected = facedp.Engine(REQUEST, key=KEY).protect(photo).image
+    assert [(tmp_path / "out" / name).read_bytes() for name in names] == [expected] * 3

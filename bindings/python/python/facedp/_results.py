@@ -136,12 +136,14 @@ class Result(Generic[T]):
         """Before and after, as a Pillow image."""
         return side_by_side(self.original, self.image)  # type: ignore[arg-type]
 
-    def _repr_png_(self) -> bytes:
-        """Notebooks show before and after."""
+    def _repr_jpeg_(self) -> bytes:
+        """Notebooks show before and after, at a size that can be stored in them."""
         import io
 
         file = io.BytesIO()
-        self.side_by_side().save(file, "PNG")
+        sheet = self.side_by_side()
+        sheet.thumbnail((1600, 1600))
+        sheet.save(file, "JPEG", quality=90, subsampling=0)
         return file.getvalue()
 
     def __repr__(self) -> str:

@@ -23,6 +23,7 @@ import pyarrow.parquet as parquet
 import ray
 import ray.data
 from pyarrow import fs
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from . import _native
 from ._engine import Engine, Path
@@ -34,6 +35,9 @@ _TABLE = "_facedp/table"
 _RECEIPTS = "_facedp/receipts"
 _PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".heic", ".heif")
 _SUFFIXES = {"jpeg": ".jpg", "png": ".png", "webp": ".webp"}
+# Photos of a block, and blocks of a run at most.
+_BLOCK = 16
+_MAX_BLOCKS = 4096
 _SCHEMA = pa.schema(
     [
         ("name", pa.string()),
@@ -88,8 +92,9 @@ class _KeyKeeper:
 class _Worker:
     """One engine for all photos that a worker gets."""
 
-    def __init__(self, keeper: Any, plan: dict[str, Any]) -> None:
+    def __init__(self, keeper: Any, plan: dict[str, Any], earlier: ray.ObjectRef) -> None:
         secret = ray.get(keeper.get.remote())
+        self._earlier: dict[str, str] = ray.get(earlier)
         self._engine = Engine(Request.from_json(plan["request"]), model=plan["model"], **secret)
         self._fingerprint = _fingerprint(self._engine)
         self._source, self._output = plan["source"], plan["output"]
@@ -142,7 +147,8 @@ class _Worker:
 
     def _taken_over(self, row: dict[str, Any], done: dict[str, Any]) -> bool:
         """Whether the result of an earlier run is there and would be the same."""
-        before = json.loads(row["_before"]) if row.get("_before") else None
+        text = row.get("_before") or self._earlier.get(done["name"])
+        before = json.loads(text) if text else None
         if before is None or before["source_sha256"] != done["source_sha256"]:
             return False
         if before["engine"] != self._fingerprint:
@@ -178,7 +184,8 @@ def protect_dataset(
     request       what to do
     key, seed     as for `Engine`. The path of a key file is read here, on this machine only.
     filesystem    pyarrow's or fsspec's, with your own settings, for source and output
-    workers       engines at work, one core each; all cores of the cluster by default
+    workers       engines at work, one core each; by default on all cores of the cluster, but one if the source is
+                  Parquet or a dataset, whose reading needs it: these need a cluster of two cores
 
     A photo that cannot be treated is a row with an error. Run it again to go on after anything: photos whose row,
     source, request, key and result have not changed are taken over.
@@ -186,9 +193,11 @@ def protect_dataset(
     start = time.monotonic()
     system, target = located(output, filesystem)
     engine, secret = _prepared(request, key, seed, model)
-    before = dict(_known(system, target))
-    rows, input_system = _rows(source, filesystem, before, (name_column, bytes_column))
-    keeper: Any = ray.remote(num_cpus=0, max_restarts=0)(_KeyKeeper).remote()
+    before = {name: json.dumps(row) for name, row in _known(system, target)}
+    rows, input_system, earlier = _rows(source, filesystem, before, (name_column, bytes_column))
+    # On the driver's node: if that one dies, the run does anyway.
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    keeper: Any = ray.remote(num_cpus=0, max_restarts=0, scheduling_strategy=here)(_KeyKeeper).remote()
     ray.get(keeper.put.remote(secret))
     plan = {
         "request": engine.request.to_json(),
@@ -199,14 +208,16 @@ def protect_dataset(
         "columns": (name_column, bytes_column),
     }
     if workers is None:
-        workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        # Reading tables and the tasks of a dataset of your own need a core, too.
+        spare = input_system is None
+        workers = max(1, int(ray.cluster_resources().get("CPU", 1)) - spare)
     try:
         done = rows.map_batches(
             _Worker,
             batch_size=batch_size,
             batch_format="pyarrow",
-            fn_constructor_args=(keeper, plan),
-            compute=ray.data.ActorPoolStrategy(min_size=1, max_size=workers),
+            fn_constructor_args=(keeper, plan, ray.put(earlier)),
+            compute=ray.data.ActorPoolStrategy(min_size=1, max_size=workers, initial_size=workers),
             num_cpus=1,
             max_restarts=-1,
             max_task_retries=-1,
@@ -253,42 +264,41 @@ def _known(system: fs.FileSystem, target: str) -> Iterator[tuple[str, dict[str, 
 def _rows(
     source: Path | Iterable[Path] | ray.data.Dataset,
     filesystem: Any,
-    before: dict[str, dict[str, Any]],
+    before: dict[str, str],
     columns: tuple[str, str],
-) -> tuple[ray.data.Dataset, fs.FileSystem | None]:
-    """A dataset of photos, each with its row of an earlier run."""
+) -> tuple[ray.data.Dataset, fs.FileSystem | None, dict[str, str]]:
+    """A dataset of photos, and those rows of earlier runs that it does not hold itself.
+
+    Of a list of files, nothing but workers needs a core: on a cluster of one, nothing else would get it."""
     name, data = columns
-    earlier = {key: json.dumps(row) for key, row in before.items()}
-    known = ray.put(earlier)
-
-    def joined(batch: pa.Table) -> pa.Table:
-        rows = ray.get(known)
-        found = [rows.get(str(value)) for value in batch[name].to_pylist()]
-        return batch.append_column("_before", pa.array(found, pa.string()))
-
     if isinstance(source, ray.data.Dataset):
-        return source.map_batches(joined, batch_format="pyarrow"), None
+        return source, None, before
     sources = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     files = [item for one in sources for item in _listed(one, filesystem)]
     system = located(os.fspath(sources[0]), filesystem)[0]
     if any(path.endswith(".parquet") for _, path in files):
         paths = [path for _, path in files if path.endswith(".parquet")]
-        table = ray.data.read_parquet(paths, filesystem=system, columns=[name, data])
-        return table.map_batches(joined, batch_format="pyarrow"), None
+        return ray.data.read_parquet(paths, filesystem=system, columns=[name, data]), None, before
     photos = [(relative, path) for relative, path in files if path.lower().endswith(_PICTURES)]
     if not photos:
         raise FileNotFoundError(f"no pictures in {sources}")
     relatives = [relative for relative, _ in photos]
     if len(set(relatives)) < len(relatives):
         raise ValueError("two sources have the same name: their results would overwrite each other")
-    listed: dict[str, list[Any]] = {
-        name: [path for _, path in photos],
-        "_relative": relatives,
-        "_before": [earlier.get(path) for _, path in photos],
-    }
     # Small blocks, so that a node that dies has little to lose, and workers end at about the same time.
-    blocks = max(1, min(len(photos) // 16, 4096))
-    return ray.data.from_arrow(_table(listed)).repartition(blocks), system
+    size = max(_BLOCK, -(-len(photos) // _MAX_BLOCKS))
+    blocks = [photos[first : first + size] for first in range(0, len(photos), size)]
+    tables = [
+        _table(
+            {
+                name: [path for _, path in block],
+                "_relative": [relative for relative, _ in block],
+                "_before": [before.get(path) for _, path in block],
+            }
+        )
+        for block in blocks
+    ]
+    return ray.data.from_arrow(tables), system, {}
 
 
 def _table(columns: dict[str, list[Any]]) -> pa.Table:
