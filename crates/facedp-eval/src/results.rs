@@ -136,6 +136,21 @@ pub struct QualityRow {
     pub unchanged: Estimate,
 }
 
+impl QualityRow {
+    /// The lower of the measured and the expected PSNR: a sample can miss the few draws that have nearly all of
+    /// the noise.
+    pub(crate) fn reliable_psnr(&self) -> Option<f64> {
+        let measured = self.psnr_mean_mse?;
+        Some(self.psnr_expected.map_or(measured, |expected| expected.min(measured)))
+    }
+
+    /// The log variance, raised by as much as the expected noise exceeds that of the sample.
+    pub(crate) fn reliable_log10_variance(&self) -> f64 {
+        let missed = |reliable: f64| (self.psnr_mean_mse.unwrap_or(reliable) - reliable) / 10.0;
+        self.log10_variance.value + self.reliable_psnr().map_or(0.0, missed)
+    }
+}
+
 /// Energy of the noise over many draws.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LawRow {

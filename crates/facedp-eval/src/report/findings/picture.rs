@@ -82,9 +82,9 @@ fn log_variance(results: &Results, two: Two) -> Finding {
     let finding = Finding {
         section: "variance",
         claim: "At ε₀ 0.2, the log variance of RDP-NA and RDP-LMGD is less than 4.0.",
-        ours: by_features(results, &two, 2, |row| Some(row.log10_variance.value)),
+        ours: by_features(results, &two, 2, |row| Some(row.reliable_log10_variance())),
         verdict: Verdict::over(
-            rows.map(|row| row.log10_variance.value < paper::LOG_VARIANCE_PROPOSED),
+            rows.map(|row| row.reliable_log10_variance() < paper::LOG_VARIANCE_PROPOSED),
         ),
     };
     finding.about(two, has_quality(results))
@@ -141,17 +141,12 @@ fn psnr(results: &Results, two: Two) -> Finding {
     let finding = Finding {
         section: "psnr",
         claim: "At ε₀ 0.2, the PSNR of RDP-NA and RDP-LMGD exceeds 50 dB.",
-        ours: by_features(results, &two, 1, reliable),
-        verdict: Verdict::over(rows.filter_map(|row| Some(reliable(row)? > paper::PSNR_PROPOSED))),
+        ours: by_features(results, &two, 1, QualityRow::reliable_psnr),
+        verdict: Verdict::over(
+            rows.filter_map(|row| Some(row.reliable_psnr()? > paper::PSNR_PROPOSED)),
+        ),
     };
     finding.about(two, has_quality(results))
-}
-
-/// The lower of the measured and the expected PSNR: a sample can miss the few draws that have nearly all of
-/// the noise.
-fn reliable(row: &QualityRow) -> Option<f64> {
-    let measured = row.psnr_mean_mse?;
-    Some(row.psnr_expected.map_or(measured, |expected| expected.min(measured)))
 }
 
 /// Four fifths of the paper's lead count as confirmed, any lead as partly confirmed.
@@ -159,7 +154,7 @@ fn lead(results: &Results, two: Two) -> Finding {
     let leads: Vec<(usize, f64)> = pick::features(results)
         .into_iter()
         .filter_map(|features| {
-            let at = |m: &Preset| reliable(pick::quality(results, *m, features, SMALLEST)?);
+            let at = |m: &Preset| pick::quality(results, *m, features, SMALLEST)?.reliable_psnr();
             let proposed = two.iter().filter_map(at).reduce(f64::max)?;
             Some((features, proposed - COMPARED.iter().filter_map(at).reduce(f64::max)?))
         })

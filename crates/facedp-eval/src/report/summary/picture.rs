@@ -8,13 +8,13 @@ use crate::report::style::name;
 use crate::report::text::{list, number, percent, short};
 use crate::results::Results;
 
-/// The method with the highest PSNR.
+/// The method with the highest PSNR that its expectation bears out.
 pub(super) fn best(results: &Results) -> Option<String> {
     let epsilon = *pick::budgets(results).first()?;
     let parts: Vec<String> = pick::features(results)
         .into_iter()
         .filter_map(|features| {
-            let at = |m: Preset| pick::quality(results, m, features, epsilon)?.psnr_mean_mse;
+            let at = |m: Preset| pick::quality(results, m, features, epsilon)?.reliable_psnr();
             let mut ranked: Vec<(Preset, f64)> =
                 Preset::ALL.into_iter().filter_map(|m| Some((m, at(m)?))).collect();
             ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -35,7 +35,7 @@ pub(super) fn best(results: &Results) -> Option<String> {
     (!parts.is_empty()).then(|| {
         format!(
             "<b>Which method preserves most of the picture?</b> At ε₀ {}, the PSNR of the mean squared \
-             error is highest for {}.",
+             error, measured or expected, whichever is lower, is highest for {}.",
             short(epsilon),
             list(&parts)
         )
