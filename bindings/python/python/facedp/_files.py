@@ -46,8 +46,10 @@ def read(system: fs.FileSystem, path: str) -> bytes | None:
 def write(system: fs.FileSystem, path: str, data: bytes) -> None:
     """A whole file or nothing. Object stores show a file only when it is complete; others get it by renaming."""
     folder = posixpath.dirname(path)
-    renames = isinstance(system, (fs.LocalFileSystem, fs.SubTreeFileSystem, fs.HadoopFileSystem))
-    if renames:
+    # fsspec's own local files are known by their name only.
+    local = isinstance(system, fs.PyFileSystem) and "local" in system.type_name
+    renames = local or isinstance(system, (fs.LocalFileSystem, fs.SubTreeFileSystem, fs.HadoopFileSystem))
+    if renames or isinstance(system, fs.PyFileSystem):
         system.create_dir(folder, recursive=True)
     target = posixpath.join(folder, f".{posixpath.basename(path)}.{uuid.uuid4().hex}") if renames else path
     with system.open_output_stream(target) as stream:
