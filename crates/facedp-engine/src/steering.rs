@@ -108,7 +108,7 @@ impl Default for Tuning {
             smooth: 0.4,
             contrast: 1.2,
             coarse: 0.2,
-            pull: 2.0,
+            pull: 1.8,
             balance: 3.0,
             start: 0.5,
             jitter: 0.05,
@@ -208,7 +208,7 @@ impl Strength {
     pub(crate) fn floor(self, goal: Goal) -> (f64, f32) {
         let (min_quality, margin) = match self {
             Strength::Low => (85.0, 1.3),
-            Strength::Medium => (78.0, 1.6),
+            Strength::Medium => (76.0, 1.6),
             Strength::High => (70.0, 1.8),
         };
         // `away` passes the known recognisers in a few steps, too few to affect others.
