@@ -134,12 +134,12 @@ impl Search {
             let relative = relative.join(name);
             match first {
                 Part::Folders if name.as_encoded_bytes().starts_with(b".") => {}
-                // Symbolic links to folders can form a cycle.
-                Part::Folders if folder.join(name).is_dir() => {
-                    if !folder.join(name).is_symlink() {
-                        self.match_path((base, relative), parts, out);
-                    }
-                }
+                Part::Folders if folder.join(name).is_dir() => match folder.join(name).is_symlink()
+                {
+                    // Symbolic links to folders can form a cycle.
+                    true => {}
+                    false => self.match_path((base, relative), parts, out),
+                },
                 Part::Folders if rest.is_empty() => self.match_path((base, relative), rest, out),
                 Part::Pattern(pattern) if pattern.matches_with(&name.to_string_lossy(), HIDDEN) => {
                     self.match_path((base, relative), rest, out);

@@ -102,19 +102,19 @@ impl<'a> Source<'a> {
         let known =
             |tag: &[u8; 4]| [&COLOUR_TAGS[..], &CURVE_TAGS, &[b"kTRC"]].concat().contains(&tag);
         let common = |tag: &[u8; 4]| COMMON_TAGS.contains(&tag);
-        let odd = |(tag, data): &([u8; 4], &[u8])| {
-            !known(tag) && !(common(tag) && data.len() <= MAX_COMMON)
-        };
+        let ordinary =
+            |(tag, data): &([u8; 4], &[u8])| known(tag) || common(tag) && data.len() <= MAX_COMMON;
         let mut places = self.places.clone();
         places.sort_by_key(|place| place.start);
+        places.push(self.bytes.len()..self.bytes.len());
         let mut end = HEADER + 4 + 12 * self.tags.len();
         let mut between = false;
-        for place in places.into_iter().chain([self.bytes.len()..self.bytes.len()]) {
+        for place in places {
             let gap = self.bytes.get(end..place.start).unwrap_or_default();
             between |= gap.iter().any(|byte| *byte != 0);
             end = end.max(place.end);
         }
-        between || self.tags.iter().any(odd)
+        between || !self.tags.iter().all(ordinary)
     }
 
     fn tag(&self, name: &[u8; 4]) -> Option<&'a [u8]> {
