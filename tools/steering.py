@@ -31,7 +31,7 @@ LEFT_OUT = [(f"without-{name}", "lfw", ["--people", "40", "--attacks", FEW, "--s
 # Name, data, options.
 RUNS = [
     ("medium", "lfw", ["--people", "300", "--galleries", "--attacks", FEW]),
-    ("high", "lfw", ["--people", "100", "--galleries", "--min-quality", "70", "--tune", "displacement=0.03", "--attacks", FEW]),
+    ("high", "lfw", ["--people", "60", "--galleries", "--min-quality", "70", "--tune", "displacement=0.03", "--attacks", FEW]),
     ("low", "lfw", ["--people", "40", "--galleries", "--min-quality", "85", "--tune", "displacement=0.015,steps=24",
                     "--attacks", FEW]),
     *LEFT_OUT,

@@ -7,7 +7,7 @@ import { el } from "./dom.js";
 const STRENGTHS = {
   low: "Changes least. Many other recognisers still match the face: 10 to 51 of 100 photos in our tests.",
   medium: "Hard to see without the original beside it. Other recognisers still match 1 to 2 of 100 photos in our tests.",
-  high: "Can be seen on a close look. Other recognisers still match 0 to 3 of 100 photos in our tests.",
+  high: "Can be seen on a close look. Other recognisers still match 0 to 1 of 100 photos in our tests.",
 };
 const title = (name) => `${name[0].toUpperCase()}${name.slice(1)}`;
 
