@@ -74,16 +74,16 @@ mod tests {
 
     #[test]
     fn values_are_judged_together() {
-        let usual = [
+        let ordinary = [
             "2026-11-18T12:30:00+01:00",
             "Anna McDonald",
             "https://example.org/photos/52012345678",
         ];
-        let all = Together::of(usual.into_iter().chain(["DSC_1234"; 5]));
-        assert!(usual.iter().all(|text| all.allow([*text])));
+        let all = Together::of(ordinary.into_iter().chain(["DSC_1234"; 5]));
+        assert!(ordinary.iter().all(|text| all.allow([*text])));
         // Each is short enough to be the word of a person.
         let data = ["QUJDREVGR0hJSktMTU5P"; 40];
-        let all = Together::of(data.into_iter().chain(usual));
+        let all = Together::of(data.into_iter().chain(ordinary));
         assert!(
             !all.allow(data) && all.allow(["A day at the sea"]) && all.allow(["Anna McDonald"])
         );
