@@ -302,7 +302,9 @@ def write(found, variants, sizes, seconds, words):
 - Pair FNR: the share of steered photos that no longer match *another*, untouched photo of the same person, with 95 %
   intervals (Wilson).
 - LFW: people of the odd half with two photos, in a seeded order. Settings were chosen with a prototype on 180 people of
-  the even half, by leaving out built-in recognisers. The held-out recognisers below chose nothing.
+  the even half, by leaving out built-in recognisers; about 105 were tried. The held-out recognisers below had no part in
+  that. The last choice, a floor of 76 and a pull of 1.8 instead of 78 and 2.0, was made after seeing them on 16 portraits
+  and free photos, so for these two numbers they are not untouched judges. No photo of LFW's odd half chose anything.
 - Rows with floors of 65 and 75 are of the version before luma gave way to quality as it does now (decisions.md): it did
   less at the same score.
 - Thresholds: dlib's own, 0.6; for the others, the threshold whose false accept rate on untouched photos of LFW (PubFig83)
