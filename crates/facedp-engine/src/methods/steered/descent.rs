@@ -215,7 +215,7 @@ impl<'a> Optimiser<'a> {
     }
 
     /// Compares the luma that changed with the displaced original as people see it, and takes back what costs
-    /// more than the score `wanted` allows.
+    /// more than the share of the loss that is to be left at the score `wanted`.
     fn keep_quality(&mut self, wanted: f64, pair: bool) {
         let (screen, to) = (&self.scene.screen, self.steering.tuning.retreat);
         let moved = self.warp.as_ref().map(|warp| screen.moved(warp.field()));

@@ -16,7 +16,7 @@ const ROUNDING_MSE: f64 = 0.09;
 /// measurements correct.
 const FIRST_GUESS: [f64; 2] = [35.5, 0.375];
 /// Largest change of a pixel: grey levels, and further ones for each grey level of the contrast around it.
-/// Lines drawn on smooth skin stay faint.
+/// Lines drawn on smooth skin stay faint. It holds before the result is enlarged up to the floor.
 const MAX_CHANGE: [f64; 2] = [2.0, 0.8];
 /// Radius of the window of that contrast, in pixels: 5x5.
 const MAX_CHANGE_RADIUS: usize = 2;
@@ -109,8 +109,8 @@ impl Luma {
         }
     }
 
-    /// Takes back the part of the change that eyes see best, if it costs more than the score `wanted` allows:
-    /// a step along the gradient of the loss. Corrects the largest change, too.
+    /// Takes back the part of the change that eyes see best, if it costs more than a share `to` of the loss that
+    /// the score `wanted` allows: a step along the gradient of the loss. Corrects the largest change, too.
     pub(super) fn retreat(&mut self, cost: &Cost, wanted: f64, to: f64, scene: &Scene) {
         retreat(&mut [(self, &cost.gradient)], cost.loss, wanted, to, scene);
     }
