@@ -179,9 +179,12 @@ impl<S: Simd, const V: usize> Sinks<S, V> for Finishing<'_> {
         Self: 'a;
 
     #[inline(always)]
-    fn group(&mut self, n: usize, area: usize) -> Finished<'_> {
-        let output = &mut self.output.values[(n - self.output.first) * area..][..area];
-        Finished { finish: self.epilogue.group(n, self.bias[n]), output }
+    fn groups<const G: usize>(&mut self, n: usize, area: usize) -> [Finished<'_>; G] {
+        let mut parts = self.output.values[(n - self.output.first) * area..].chunks_mut(area);
+        std::array::from_fn(|g| Finished {
+            finish: self.epilogue.group(n + g, self.bias[n + g]),
+            output: parts.next().unwrap_or_default(),
+        })
     }
 }
 
@@ -196,10 +199,5 @@ impl<S: Simd, const V: usize> Sink<S, V> for Finished<'_> {
     fn put(&mut self, registers: Registers<S, V>, target: usize, sum: [S::f32s; V]) {
         let value = self.finish.apply(registers, sum);
         registers.store(value, &mut self.output[target]);
-    }
-
-    #[inline(always)]
-    fn repeats(&self) -> bool {
-        true
     }
 }

@@ -5,11 +5,12 @@
 
 use pulp::Simd;
 
-use super::activation::{Activation, Epilogue, Finished};
+use super::activation::{Activation, Epilogue, Finished, Finishing};
 use super::lanes::{LANES, Lanes};
 use super::pool::larger_of_squares;
-use super::products::{InOrder, Products};
+use super::products::in_order;
 use super::registers::Registers;
+use super::step::Part;
 use super::unit::{LINES, run_line};
 use super::workspace::Scratch;
 use super::{Bordered, Shape, Stem, Unit};
@@ -82,14 +83,12 @@ impl Link {
             Link::Unit(unit) => {
                 let plain = Epilogue { activation: None, factors: &[] };
                 terms.pointwise(Shape { height: 1, ..from });
-                for (n, kept) in kept.chunks_exact_mut(LINES * (width + 2)).enumerate() {
-                    let output = &mut kept[got % LINES * (width + 2)..][1..=width];
-                    let (weights, bias) = unit.point().group(n, terms.terms.len());
-                    let products =
-                        Products::<LANES, LANES> { pixels: line, terms: &terms.terms, weights };
-                    let mut sink = Finished { finish: plain.group(n, bias), output };
-                    products.run(registers, InOrder(width), &mut sink);
-                }
+                let (pitch, groups) = (LINES * (width + 2), 0..unit.outputs().div_ceil(LANES));
+                let values = &mut kept[got % LINES * (width + 2) + 1..];
+                let (bias, output) = (unit.point().bias(), Part { first: 0, values });
+                let mut sinks = Finishing { epilogue: plain, bias, output };
+                let products = unit.point().products(line, terms);
+                products.run(registers, groups, pitch, in_order(width), &mut sinks);
             }
             Link::Halve => kept[got % 2 * line.len()..][..line.len()].copy_from_slice(line),
         }
@@ -125,7 +124,8 @@ impl Link {
                 let (upper, lower) = kept.split_at(kept.len() / 2);
                 let lines = upper.chunks_exact(from.width).zip(lower.chunks_exact(from.width));
                 for (n, (upper, lower)) in lines.enumerate() {
-                    larger_of_squares(upper, lower, &mut output[n * pitch..][..to.width]);
+                    let output = &mut output[n * pitch..][..to.width];
+                    larger_of_squares(registers, upper, lower, output);
                 }
             }
         }
@@ -192,12 +192,12 @@ impl Chain {
                     n + 1
                 }
                 None if y < first.height => {
-                    for n in 0..first.groups() {
-                        let finish = relu.group(n, self.stem.bias(n));
-                        let output = &mut line[n * first.width..][..first.width];
-                        let mut sink = Finished { finish, output };
-                        self.stem.line(registers, (picture, y), n, &mut sink, tables);
-                    }
+                    let values = &mut line[..first.groups() * first.width];
+                    let output = Part { first: 0, values };
+                    let mut sinks = self.stem.sinks(relu, output);
+                    let groups = (0..first.groups(), first.width);
+                    let (at, places) = ((picture, y), in_order(first.width));
+                    self.stem.line(registers, at, groups, places, &mut sinks, tables);
                     y += 1;
                     0
                 }

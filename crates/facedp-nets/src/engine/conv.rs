@@ -1,11 +1,13 @@
 //! Dense convolution, straight from the pixels: no window is copied.
 
+use std::ops::Range;
+
 use pulp::Simd;
 
-use super::activation::{Epilogue, Finished, Finishing};
-use super::geometry::pad;
+use super::activation::{Epilogue, Finishing};
+use super::geometry::{Tables, pad};
 use super::lanes::{LANES, Lanes, grouped};
-use super::products::{InOrder, Products};
+use super::products::{Products, Sinks, gather, in_order};
 use super::registers::Registers;
 use super::step::Part;
 use super::target::Target;
@@ -30,6 +32,9 @@ pub(crate) struct Conv {
 /// Convolutions with more channels have small pictures, for which transformed windows take longer to come from memory
 /// than they save.
 const MAX_WINOGRAD: usize = 128;
+
+/// Places whose pixels are copied at once, so that they stay in the cache.
+const GATHERED: usize = 56;
 
 impl Conv {
     /// A convolution of `inputs` channels, with one bias per output channel. Weights come by output, input and
@@ -75,15 +80,26 @@ impl Conv {
         if let Some([forward, backward]) = &self.winograd {
             return forward.scratch_len().max(backward.scratch_len());
         }
-        let margins = self.shape(from).with_border(self.window.margin());
-        from.with_border(self.window.padding).lanes().max(margins.lanes())
+        let to = self.shape(from);
+        let (wide, margins) =
+            (from.with_border(self.window.padding), to.with_border(self.window.margin()));
+        let area = self.window.kernel * self.window.kernel;
+        wide.lanes().max(margins.lanes()) + from.groups().max(to.groups()) * area * GATHERED
     }
 
-    /// The weights of one group of outputs from `groups` groups of inputs, and its bias.
+    /// The products of pixels with the weights of a pointwise convolution.
     #[inline(always)]
-    pub(super) fn group(&self, n: usize, groups: usize) -> (&[Lanes], Lanes) {
-        let count = groups * self.window.kernel * self.window.kernel * LANES;
-        (&self.weights[n * count..][..count], self.bias[n])
+    pub(super) fn products<'a>(
+        &'a self,
+        pixels: &'a [Lanes],
+        tables: &'a Tables,
+    ) -> Products<'a, LANES, LANES> {
+        let terms = &tables.terms[..];
+        Products { pixels, terms, weights: &self.weights, pitch: terms.len() * LANES }
+    }
+
+    pub(super) fn bias(&self) -> &[Lanes] {
+        &self.bias
     }
 
     /// A window of one value: pixels are multiplied in their order.
@@ -105,31 +121,22 @@ impl Conv {
             let mut sinks = Finishing { epilogue, bias: &self.bias, output };
             return forward.run(registers, (input, from), groups, scratch, &mut sinks);
         }
-        let Scratch { memory, tables, .. } = scratch;
         let to = self.shape(from);
-        let mut pixels = input;
+        let groups = output.groups(to.area());
+        let mut sinks = Finishing { epilogue, bias: &self.bias, output };
         if self.is_pointwise() {
-            tables.pointwise(from);
-        } else {
-            let wide = from.with_border(self.window.padding);
-            let padded = memory.get_mut(wide.lanes());
-            pad(input, from, self.window.padding, [0.0; LANES], padded);
-            tables.forward(self.window, wide, to);
-            pixels = padded;
+            scratch.tables.pointwise(from);
+            let products = self.products(input, &scratch.tables);
+            return products.run(registers, groups, to.area(), in_order(to.area()), &mut sinks);
         }
-        let terms = &tables.terms[..];
-        let weights = self.weights.chunks_exact(terms.len() * LANES).zip(&self.bias);
-        let Part { first, values } = output;
-        let groups = (first..).zip(values.chunks_exact_mut(to.area())).zip(weights.skip(first));
-        for ((n, output), (weights, bias)) in groups {
-            let products = Products::<LANES, LANES> { pixels, terms, weights };
-            let mut sink = Finished { finish: epilogue.group(n, *bias), output };
-            if self.is_pointwise() {
-                products.run(registers, InOrder(to.area()), &mut sink);
-            } else {
-                products.run(registers, &tables.places[..], &mut sink);
-            }
-        }
+        let Scratch { memory, tables, terms, .. } = scratch;
+        let wide = from.with_border(self.window.padding);
+        let (padded, gathered) = memory.get_mut(self.scratch_len(from)).split_at_mut(wide.lanes());
+        pad(input, from, self.window.padding, [0.0; LANES], padded);
+        tables.forward(self.window, wide, to);
+        let pitch = tables.terms.len() * LANES;
+        let all = Gathered { pixels: padded, tables, weights: &self.weights, pitch };
+        all.run(registers, groups, to.area(), (gathered, terms), &mut sinks);
     }
 
     /// Writes or adds the gradient with respect to the input.
@@ -146,32 +153,54 @@ impl Conv {
             let groups = gradient.groups(from.area());
             return backward.run(registers, (upstream, from), groups, scratch, &mut gradient);
         }
-        let Scratch { memory, tables, .. } = scratch;
+        let Scratch { memory, tables, terms, .. } = scratch;
         let (to, area) = (self.shape(from), self.window.kernel * self.window.kernel);
         let groups = gradient.groups(from.area());
-        let weights = self.transposed.chunks_exact(to.groups() * area * LANES).enumerate();
-        let weights = weights.skip(groups.start).take(groups.len());
+        let (weights, pitch) = (&self.transposed[..], to.groups() * area * LANES);
         if self.is_pointwise() {
             tables.pointwise(to);
-            for (n, weights) in weights {
-                let products =
-                    Products::<LANES, LANES> { pixels: upstream, terms: &tables.terms, weights };
-                let sink = &mut gradient.group(n, from.area());
-                products.run(registers, InOrder(from.area()), sink);
-            }
-            return;
+            let terms = &tables.terms[..];
+            let products = Products::<LANES, LANES> { pixels: upstream, terms, weights, pitch };
+            let places = in_order(from.area());
+            return products.run(registers, groups, from.area(), places, &mut gradient);
         }
         let wide = to.with_border(self.window.margin());
-        let padded = memory.get_mut(wide.lanes());
+        let (padded, gathered) = memory.get_mut(self.scratch_len(from)).split_at_mut(wide.lanes());
         pad(upstream, to, self.window.margin(), [0.0; LANES], padded);
         for phase in self.window.phases() {
             tables.backward(self.window, wide, from, phase);
-            for (n, weights) in weights.clone() {
-                let products =
-                    Products::<LANES, LANES> { pixels: &*padded, terms: &tables.terms, weights };
-                let sink = &mut gradient.group(n, from.area());
-                products.run(registers, &tables.places[..], sink);
-            }
+            let all = Gathered { pixels: padded, tables, weights, pitch };
+            let scratch = (&mut *gathered, &mut *terms);
+            all.run(registers, groups.clone(), from.area(), scratch, &mut gradient);
+        }
+    }
+}
+
+/// Products at places from a table. Pixels are copied first, which takes little: each is multiplied with the weights of
+/// all outputs.
+struct Gathered<'a> {
+    pixels: &'a [Lanes],
+    tables: &'a Tables,
+    weights: &'a [Lanes],
+    pitch: usize,
+}
+
+impl Gathered<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const V: usize>(
+        &self,
+        registers: Registers<S, V>,
+        groups: Range<usize>,
+        area: usize,
+        (gathered, terms): (&mut [Lanes], &mut Tables),
+        sinks: &mut impl Sinks<S, V>,
+    ) {
+        for places in self.tables.places.chunks(GATHERED) {
+            gather(self.pixels, &self.tables.terms, places, gathered, &mut terms.terms);
+            let Self { weights, pitch, .. } = *self;
+            let (pixels, terms) = (&*gathered, &terms.terms[..]);
+            let products = Products::<LANES, LANES> { pixels, terms, weights, pitch };
+            products.run(registers, groups.clone(), area, places, sinks);
         }
     }
 }

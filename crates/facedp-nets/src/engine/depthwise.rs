@@ -204,23 +204,53 @@ fn every_other<S: Simd, const V: usize>(
     }
 }
 
-/// `P` neighbouring windows of 3x3, with a stride of `T`, from the first pixels of three lines. Lines that are too short
-/// count as zeros. Every pixel is loaded once for all windows that contain it.
+/// Pixels of a line that neighbouring windows see. What is missing at an end counts as zeros, and so does a line without
+/// pixels inside.
+#[derive(Clone, Copy)]
+pub(super) struct Row<'a> {
+    pub first: &'a Lanes,
+    pub inside: &'a [Lanes],
+    pub last: &'a Lanes,
+}
+
+const NOTHING: &Lanes = &[0.0; LANES];
+
+impl<'a> Row<'a> {
+    pub(super) const OUTSIDE: Self = Self { first: NOTHING, inside: &[], last: NOTHING };
+
+    /// `count` pixels of a line from `start` on, which counts from one before the line if that is `padded`.
+    #[inline(always)]
+    fn new(line: &'a [Lanes], start: usize, padded: bool, count: usize) -> Self {
+        let start = start + 1 - usize::from(padded);
+        let Some(inside) = line.get(start..start + count - 2) else { return Self::OUTSIDE };
+        let first = start.checked_sub(1).map_or(NOTHING, |at| &line[at]);
+        Self { first, inside, last: line.get(start + count - 2).unwrap_or(NOTHING) }
+    }
+}
+
+/// `P` neighbouring windows of 3x3, with a stride of `T`, from three lines. Every pixel is loaded once for all windows that
+/// contain it.
 #[inline(always)]
 pub(super) fn windows<S: Simd, const V: usize, const P: usize, const T: usize>(
     registers: Registers<S, V>,
-    lines: [&[Lanes]; 3],
+    rows: [Row<'_>; 3],
     weights: &[Lanes],
 ) -> [[S::f32s; V]; P] {
     let mut sums = [registers.zero(); P];
     for ky in 0..3 {
-        let Some(line) = lines[ky].get(..T * (P - 1) + 3) else { continue };
+        let count = T * (P - 1) + 3;
+        let Some(inside) = rows[ky].inside.get(..count - 2) else { continue };
         let mut row = [registers.zero(); 3];
         for kx in 0..3 {
             row[kx] = registers.load(&weights[3 * ky + kx]);
         }
-        for q in 0..T * (P - 1) + 3 {
-            let value = registers.load(&line[q]);
+        for q in 0..count {
+            let pixel = match q {
+                0 => rows[ky].first,
+                q if q == count - 1 => rows[ky].last,
+                q => &inside[q - 1],
+            };
+            let value = registers.load(pixel);
             for kx in 0..3 {
                 if q >= kx && (q - kx) % T == 0 && (q - kx) / T < P {
                     let p = (q - kx) / T;
@@ -244,18 +274,21 @@ struct Sums<'a> {
 impl Sums<'_> {
     #[inline(always)]
     fn run<S: Simd, const V: usize>(&self, registers: Registers<S, V>, sink: &mut impl Sink<S, V>) {
+        let (seven, width) = (self.to.width.is_multiple_of(7), self.to.width);
         match (self.window.kernel, self.window.stride, V) {
-            (3, 1, 1) => self.run_by::<S, V, 8, 1>(registers, sink),
-            (3, 1, 2 | 4) => self.run_by::<S, V, 4, 1>(registers, sink),
-            (3, 2, 1) => self.run_by::<S, V, 8, 2>(registers, sink),
-            (3, 2, 2 | 4) => self.run_by::<S, V, 4, 2>(registers, sink),
-            _ => {
-                (0..self.to.height).for_each(|y| self.single(registers, y, 0..self.to.width, sink))
-            }
+            _ if self.window.padding > 1 => {}
+            (3, 1, 1) if seven => return self.run_by::<S, V, 7, 1>(registers, sink),
+            (3, 1, 1) if width >= 8 => return self.run_by::<S, V, 8, 1>(registers, sink),
+            (3, 1, _) if width >= 4 => return self.run_by::<S, V, 4, 1>(registers, sink),
+            (3, 2, 1) if seven => return self.run_by::<S, V, 7, 2>(registers, sink),
+            (3, 2, 1) if width >= 8 => return self.run_by::<S, V, 8, 2>(registers, sink),
+            (3, 2, _) if width >= 4 => return self.run_by::<S, V, 4, 2>(registers, sink),
+            _ => {}
         }
+        (0..self.to.height).for_each(|y| self.single(registers, y, sink));
     }
 
-    /// Windows of 3x3 with a stride of `T`, `P` at once where none of them is cut off.
+    /// Windows of 3x3 with a stride of `T` and a padding of at most 1, `P` at once. A line has at least as many.
     #[inline(always)]
     fn run_by<S: Simd, const V: usize, const P: usize, const T: usize>(
         &self,
@@ -263,8 +296,6 @@ impl Sums<'_> {
         sink: &mut impl Sink<S, V>,
     ) {
         let (width, padding) = (self.to.width, self.window.padding);
-        let left = padding.div_ceil(T).min(width);
-        let right = ((self.from.width + padding).saturating_sub(3) / T + 1).clamp(left, width);
         for y in 0..self.to.height {
             let mut lines = [&[][..]; 3];
             for (ky, line) in lines.iter_mut().enumerate() {
@@ -273,32 +304,31 @@ impl Sums<'_> {
                     *line = &self.pixels[y * self.from.width..][..self.from.width];
                 }
             }
-            self.single(registers, y, 0..left, sink);
-            let mut x = left;
-            while x + P <= right {
-                // Lines outside are empty.
-                let parts = lines.map(|line| line.get(T * x - padding..).unwrap_or_default());
-                let sums = windows::<S, V, P, T>(registers, parts, self.weights);
+            let mut next = 0;
+            while next < width {
+                let x = next.min(width - P);
+                let rows = lines.map(|line| Row::new(line, T * x, padding > 0, T * (P - 1) + 3));
+                let sums = windows::<S, V, P, T>(registers, rows, self.weights);
                 for p in 0..P {
-                    sink.put(registers, y * width + x + p, sums[p]);
+                    if x + p >= next {
+                        sink.put(registers, y * width + x + p, sums[p]);
+                    }
                 }
-                x += P;
+                next = x + P;
             }
-            self.single(registers, y, x..width, sink);
         }
     }
 
-    /// One window after the other, of any size.
+    /// A line, one window after the other, of any size.
     #[inline(always)]
     fn single<S: Simd, const V: usize>(
         &self,
         registers: Registers<S, V>,
         y: usize,
-        columns: std::ops::Range<usize>,
         sink: &mut impl Sink<S, V>,
     ) {
         let Window { kernel, stride, padding } = self.window;
-        for x in columns {
+        for x in 0..self.to.width {
             let mut sum = registers.zero();
             for ky in 0..kernel {
                 let line = (stride * y + ky).checked_sub(padding).filter(|&y| y < self.from.height);

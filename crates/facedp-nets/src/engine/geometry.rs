@@ -95,13 +95,11 @@ impl Tables {
     /// For a line of a convolution of a picture. Terms are whole lines of those windows that `Stem` knows.
     pub(super) fn lines(&mut self, Window { kernel, stride, .. }: Window, width: usize) {
         self.terms.clear();
-        self.places.clear();
         if matches!((kernel, stride), (3, 1 | 2) | (7, 2)) {
             self.terms.extend((0..kernel).map(|line| term(line * width, line)));
         } else {
             let taps = 0..kernel * kernel;
             self.terms.extend(taps.map(|tap| term(tap / kernel * width + tap % kernel, tap)));
-            self.places.extend((0..width).map(|n| place(stride * n, n)));
         }
     }
 

@@ -1,6 +1,9 @@
 //! Max and average pooling.
 
-use super::lanes::{LANES, Lanes};
+use pulp::Simd;
+
+use super::lanes::Lanes;
+use super::registers::Registers;
 use super::target::Target;
 use super::{Shape, Window};
 
@@ -20,43 +23,48 @@ impl Pool {
     }
 
     #[inline(always)]
-    pub(super) fn forward(self, input: &[Lanes], from: Shape, output: &mut [Lanes]) {
-        let (to, part) = (self.window().shape(from), self.part());
+    pub(super) fn forward<S: Simd, const V: usize>(
+        self,
+        registers: Registers<S, V>,
+        input: &[Lanes],
+        from: Shape,
+        output: &mut [Lanes],
+    ) {
+        let (to, part) = (self.window().shape(from), [registers.splat(self.part()); V]);
         let groups = input.chunks_exact(from.area()).zip(output.chunks_exact_mut(to.area()));
         for (input, output) in groups {
             if self == Pool::Max(Window::new(2, 2, 0)) {
-                halve(input, from.width, to.width, output);
+                halve(registers, input, from.width, to.width, output);
                 continue;
             }
             for (n, out) in output.iter_mut().enumerate() {
                 let inside = self.window().inside(n / to.width, n % to.width, from);
+                let mut result = registers.zero();
                 if matches!(self, Pool::Max(_)) {
-                    let mut largest = [f32::NEG_INFINITY; LANES];
+                    result = [registers.splat(f32::NEG_INFINITY); V];
                     for at in inside {
-                        for i in 0..LANES {
-                            largest[i] =
-                                if input[at][i] > largest[i] { input[at][i] } else { largest[i] };
-                        }
+                        result = registers.max(registers.load(&input[at]), result);
                     }
-                    *out = largest;
                 } else {
-                    let mut sum = [0.0; LANES];
-                    inside.for_each(|at| (0..LANES).for_each(|i| sum[i] += part * input[at][i]));
-                    *out = sum;
+                    for at in inside {
+                        result = registers.mul_adds(part, registers.load(&input[at]), result);
+                    }
                 }
+                registers.store(result, out);
             }
         }
     }
 
     /// Writes or adds the gradient with respect to the input. Of equal maxima, the first gets all of it.
     #[inline(always)]
-    pub(super) fn backward(
+    pub(super) fn backward<S: Simd, const V: usize>(
         self,
+        registers: Registers<S, V>,
         (input, from): (&[Lanes], Shape),
         (output, upstream): (&[Lanes], &[Lanes]),
         gradient: Target<'_>,
     ) {
-        let (to, part) = (self.window().shape(from), self.part());
+        let (to, part) = (self.window().shape(from), [registers.splat(self.part()); V]);
         let gradient = gradient.zeroed();
         if let Pool::Max(Window { kernel, stride, padding: 0 }) = self {
             let groups = output.chunks_exact(to.area()).zip(upstream.chunks_exact(to.area()));
@@ -64,11 +72,13 @@ impl Pool {
             for ((output, upstream), (input, gradient)) in groups.zip(wide) {
                 for (n, (output, upstream)) in output.iter().zip(upstream).enumerate() {
                     let first = stride * (n / to.width * from.width + n % to.width);
-                    let mut left = *upstream;
+                    let (maximum, mut left) = (registers.load(output), registers.load(upstream));
                     for row in 0..kernel {
                         let line = first + row * from.width..first + row * from.width + kernel;
                         let pixels = gradient[line.clone()].iter_mut().zip(&input[line]);
-                        pixels.for_each(|(to, input)| pass_on(input, output, &mut left, to));
+                        for (to, input) in pixels {
+                            left = pass_on(registers, input, maximum, left, to);
+                        }
                     }
                 }
             }
@@ -77,13 +87,14 @@ impl Pool {
         for (n, (output, upstream)) in output.iter().zip(upstream).enumerate() {
             let (group, n) = (n / to.area() * from.area(), n % to.area());
             // What no maximum has got yet.
-            let mut left = *upstream;
+            let (maximum, mut left) = (registers.load(output), registers.load(upstream));
             for at in self.window().inside(n / to.width, n % to.width, from) {
                 let (gradient, input) = (&mut gradient[group + at], &input[group + at]);
                 if matches!(self, Pool::Max(_)) {
-                    pass_on(input, output, &mut left, gradient);
+                    left = pass_on(registers, input, maximum, left, gradient);
                 } else {
-                    (0..LANES).for_each(|i| gradient[i] += part * left[i]);
+                    let sum = registers.mul_adds(part, left, registers.load(gradient));
+                    registers.store(sum, gradient);
                 }
             }
         }
@@ -108,34 +119,48 @@ impl Window {
     }
 }
 
-/// Adds what is left of a gradient where the input is the maximum. Then nothing is left.
+/// Adds what is left of a gradient where the input is the maximum. Returns what is left then.
 #[inline(always)]
-fn pass_on(input: &Lanes, maximum: &Lanes, left: &mut Lanes, gradient: &mut Lanes) {
-    let hit: Lanes = std::array::from_fn(|i| if input[i] == maximum[i] { left[i] } else { 0.0 });
-    for i in 0..LANES {
-        gradient[i] += hit[i];
-        left[i] -= hit[i];
-    }
+fn pass_on<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    input: &Lanes,
+    maximum: [S::f32s; V],
+    left: [S::f32s; V],
+    gradient: &mut Lanes,
+) -> [S::f32s; V] {
+    let hit = registers.where_equal(registers.load(input), maximum, left);
+    registers.store(registers.add(registers.load(gradient), hit), gradient);
+    registers.sub(left, hit)
 }
 
 /// The maximum of every square of 2x2.
 #[inline(always)]
-fn halve(input: &[Lanes], width: usize, halved: usize, output: &mut [Lanes]) {
+fn halve<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    input: &[Lanes],
+    width: usize,
+    halved: usize,
+    output: &mut [Lanes],
+) {
     let lines = input.chunks_exact(2 * width).zip(output.chunks_exact_mut(halved));
     for (two_lines, line) in lines {
         let (upper, lower) = two_lines.split_at(width);
-        larger_of_squares(upper, lower, line);
+        larger_of_squares(registers, upper, lower, line);
     }
 }
 
 /// The maximum of every square of 2x2 of two lines.
 #[inline(always)]
-pub(super) fn larger_of_squares(upper: &[Lanes], lower: &[Lanes], output: &mut [Lanes]) {
+pub(super) fn larger_of_squares<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    upper: &[Lanes],
+    lower: &[Lanes],
+    output: &mut [Lanes],
+) {
     let squares = upper.as_chunks::<2>().0.iter().zip(lower.as_chunks::<2>().0);
     for (out, ([a, b], [c, d])) in output.iter_mut().zip(squares) {
-        for i in 0..LANES {
-            let larger = |a: f32, b: f32| if a > b { a } else { b };
-            out[i] = larger(larger(a[i], b[i]), larger(c[i], d[i]));
-        }
+        let upper = registers.max(registers.load(a), registers.load(b));
+        let lower = registers.max(registers.load(c), registers.load(d));
+        registers.store(registers.max(upper, lower), out);
     }
 }

@@ -1,17 +1,21 @@
 //! Sums of products of pixels with matrices: what all dense convolutions consist of.
 
+use std::ops::Range;
+
 use pulp::Simd;
 
-use super::lanes::Lanes;
+use super::lanes::{LANES, Lanes};
 use super::registers::Registers;
 
-/// For each place, a sum over terms: the `I` values from the pixel at the place's base plus the term's offset on, times
-/// the term's matrix of `I x 16` weights. A pixel has `N` values.
+/// For each place and each group of results, a sum over terms: the `I` values from the pixel at the place's base plus
+/// the term's offset on, times the term's matrix of `I x 16` weights. A pixel has `N` values.
 pub(super) struct Products<'a, const I: usize, const N: usize> {
     pub pixels: &'a [[f32; N]],
     pub terms: &'a [Term],
     /// Matrices of `I` rows.
     pub weights: &'a [Lanes],
+    /// Rows of weights from one group of results to the next.
+    pub pitch: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -31,65 +35,43 @@ pub(super) struct Place {
 
 /// Where sums come from and go to.
 pub(super) trait Places: Copy {
-    /// Pixels from one place to the next, if that is the same for all.
-    const STRIDE: Option<usize>;
+    /// Pixels from one place to the next.
+    const STRIDE: usize;
     fn count(self) -> usize;
-    /// The position of the first pixel of a sum.
-    fn base(self, n: usize) -> usize;
     /// The position of a sum in the result.
     fn target(self, n: usize) -> usize;
 }
 
-/// As many places as there are pixels, in the same order.
+/// Places along a line, every `T`th pixel. Sums follow each other from `target` on.
 #[derive(Clone, Copy)]
-pub(super) struct InOrder(pub usize);
-
-impl Places for InOrder {
-    const STRIDE: Option<usize> = Some(1);
-    #[inline(always)]
-    fn count(self) -> usize {
-        self.0
-    }
-    #[inline(always)]
-    fn base(self, n: usize) -> usize {
-        n
-    }
-    #[inline(always)]
-    fn target(self, n: usize) -> usize {
-        n
-    }
+pub(super) struct Along<const T: usize> {
+    pub count: usize,
+    pub target: usize,
 }
 
-/// Places along a line, every `T`th pixel.
-#[derive(Clone, Copy)]
-pub(super) struct Along<const T: usize>(pub usize);
+/// As many places as there are pixels, in the same order.
+pub(super) fn in_order(count: usize) -> Along<1> {
+    Along { count, target: 0 }
+}
 
 impl<const T: usize> Places for Along<T> {
-    const STRIDE: Option<usize> = Some(T);
+    const STRIDE: usize = T;
     #[inline(always)]
     fn count(self) -> usize {
-        self.0
-    }
-    #[inline(always)]
-    fn base(self, n: usize) -> usize {
-        T * n
+        self.count
     }
     #[inline(always)]
     fn target(self, n: usize) -> usize {
-        n
+        self.target + n
     }
 }
 
-/// Bases and targets from a table.
+/// Pixels were copied side by side: see [`gather`]. Targets come from a table.
 impl Places for &[Place] {
-    const STRIDE: Option<usize> = None;
+    const STRIDE: usize = 1;
     #[inline(always)]
     fn count(self) -> usize {
         self.len()
-    }
-    #[inline(always)]
-    fn base(self, n: usize) -> usize {
-        self[n].base as usize
     }
     #[inline(always)]
     fn target(self, n: usize) -> usize {
@@ -97,12 +79,30 @@ impl Places for &[Place] {
     }
 }
 
+/// Copies the pixels that some places need, term by term, and sets up terms that find them there: from side by
+/// side, one address does for all.
+#[inline(always)]
+pub(super) fn gather(
+    pixels: &[Lanes],
+    terms: &[Term],
+    places: &[Place],
+    gathered: &mut [Lanes],
+    gathered_terms: &mut Vec<Term>,
+) {
+    gathered_terms.clear();
+    for (n, (term, line)) in terms.iter().zip(gathered.chunks_exact_mut(places.len())).enumerate() {
+        let pixels = &pixels[term.offset as usize..];
+        for (to, place) in line.iter_mut().zip(places) {
+            *to = pixels[place.base as usize];
+        }
+        let offset = (n * places.len()) as u32;
+        gathered_terms.push(Term { offset, matrix: term.matrix });
+    }
+}
+
 /// Takes sums one pixel after the other.
 pub(super) trait Sink<S: Simd, const V: usize> {
     fn put(&mut self, registers: Registers<S, V>, target: usize, sum: [S::f32s; V]);
-
-    /// Whether a sum may be put twice.
-    fn repeats(&self) -> bool;
 }
 
 /// Where the sums of each group of channels go.
@@ -111,100 +111,133 @@ pub(super) trait Sinks<S: Simd, const V: usize> {
     where
         Self: 'a;
 
-    /// Of group `n`, which has `area` pixels.
-    fn group(&mut self, n: usize, area: usize) -> Self::Of<'_>;
+    /// Of `G` groups from `n` on, which have `area` pixels each.
+    fn groups<const G: usize>(&mut self, n: usize, area: usize) -> [Self::Of<'_>; G];
 }
 
+/// Groups of results that are computed together, if there are enough registers: a pixel is loaded once for both.
+pub(super) const TOGETHER: usize = 2;
+
 impl<const I: usize, const N: usize> Products<'_, I, N> {
-    /// Computes all sums. As many at once as fit into the registers, so that a weight is loaded once for all
-    /// of them.
+    /// Computes all sums of some groups of results, of `area` pixels each. As many at once as fit into the registers, so
+    /// that a weight is loaded once for all of them.
     #[inline(always)]
     pub(super) fn run<S: Simd, const V: usize>(
         &self,
         registers: Registers<S, V>,
+        groups: Range<usize>,
+        area: usize,
         places: impl Places,
-        sink: &mut impl Sink<S, V>,
+        sinks: &mut impl Sinks<S, V>,
     ) {
-        match V {
-            1 => self.run_by::<S, V, 12, 6>(registers, places, sink),
-            2 | 4 => self.run_by::<S, V, 6, 3>(registers, places, sink),
-            _ => self.run_by::<S, V, 1, 1>(registers, places, sink),
+        let mut n = groups.start;
+        while n < groups.end {
+            let left = groups.end - n;
+            match V {
+                1 if left >= TOGETHER => {
+                    let sinks = &mut sinks.groups::<TOGETHER>(n, area);
+                    self.run_by::<S, V, 14, 7, TOGETHER>(registers, n, places, sinks);
+                    n += TOGETHER;
+                    continue;
+                }
+                1 => {
+                    let sinks = &mut sinks.groups::<1>(n, area);
+                    self.run_by::<S, V, 14, 7, 1>(registers, n, places, sinks);
+                }
+                2 | 4 => {
+                    let sinks = &mut sinks.groups::<1>(n, area);
+                    self.run_by::<S, V, 6, 3, 1>(registers, n, places, sinks);
+                }
+                _ => {
+                    let sinks = &mut sinks.groups::<1>(n, area);
+                    self.run_by::<S, V, 1, 1, 1>(registers, n, places, sinks);
+                }
+            }
+            n += 1;
         }
     }
 
-    /// `P` sums at once; of the last ones `Q`, which is half of it.
+    /// `G` groups from `group` on. `P` sums of each at once; of the last ones `Q`, which is half of it.
     #[inline(always)]
-    fn run_by<S: Simd, const V: usize, const P: usize, const Q: usize>(
+    fn run_by<S: Simd, const V: usize, const P: usize, const Q: usize, const G: usize>(
         &self,
         registers: Registers<S, V>,
+        group: usize,
         places: impl Places,
-        sink: &mut impl Sink<S, V>,
+        sinks: &mut [impl Sink<S, V>; G],
     ) {
         let count = places.count();
         let mut n = 0;
         while n < count {
-            if n + P > count {
-                if count < P || !sink.repeats() {
-                    if n + Q <= count {
-                        self.tile::<S, V, Q, _>(registers, n, places, sink);
-                        n += Q;
-                        continue;
-                    }
-                    self.tile::<S, V, 1, _>(registers, n, places, sink);
-                    n += 1;
-                    continue;
-                }
-                n = count - P;
+            let left = count - n;
+            if count >= P && left > Q {
+                self.tile::<S, V, P, G, _>(registers, group, n, places, sinks);
+                n += P;
+            } else if count >= Q {
+                self.tile::<S, V, Q, G, _>(registers, group, n, places, sinks);
+                n += Q;
+            } else {
+                self.tile::<S, V, 1, G, _>(registers, group, n, places, sinks);
+                n += 1;
             }
-            self.tile::<S, V, P, _>(registers, n, places, sink);
-            n += P;
         }
     }
 
-    /// Sums from `first` on.
+    /// Sums from `first` on. Where less than `P` are left, earlier ones are computed once more, but not put.
     #[inline(always)]
-    fn tile<S: Simd, const V: usize, const P: usize, L: Places>(
+    fn tile<S: Simd, const V: usize, const P: usize, const G: usize, L: Places>(
         &self,
         registers: Registers<S, V>,
+        group: usize,
         first: usize,
         places: L,
-        sink: &mut impl Sink<S, V>,
+        sinks: &mut [impl Sink<S, V>; G],
     ) {
-        let mut bases = [0; P];
-        for p in 0..P {
-            bases[p] = places.base(first + p);
+        let start = first.min(places.count() - P);
+        let mut sums = [[registers.zero(); P]; G];
+        let mut matrices = [&[][..]; G];
+        for g in 0..G {
+            matrices[g] = self.weights[(group + g) * self.pitch..].as_chunks::<I>().0;
         }
-        let mut sums = [registers.zero(); P];
-        let matrices = self.weights.as_chunks::<I>().0;
+        let flat = self.pixels.as_flattened();
         for term in self.terms {
-            let weights = &matrices[term.matrix as usize];
+            let mut weights = [&[[0.0; LANES]; I]; G];
+            for g in 0..G {
+                weights[g] = &matrices[g][term.matrix as usize];
+            }
+            // One check of bounds for all.
+            let at = N * (L::STRIDE * start + term.offset as usize);
+            let run = &flat[at..at + N * L::STRIDE * (P - 1) + I];
             let mut pixels = [&[0.0; I]; P];
-            let flat = self.pixels.as_flattened();
-            if let Some(stride) = L::STRIDE {
-                // One check of bounds for all.
-                let start = N * (bases[0] + term.offset as usize);
-                let run = &flat[start..start + N * stride * (P - 1) + I];
-                for p in 0..P {
-                    pixels[p] = run[N * stride * p..].first_chunk().unwrap_or(&[0.0; I]);
-                }
-            } else {
-                for p in 0..P {
-                    let start = N * (bases[p] + term.offset as usize);
-                    pixels[p] = flat[start..].first_chunk().unwrap_or(&[0.0; I]);
-                }
+            for p in 0..P {
+                pixels[p] = run[N * L::STRIDE * p..].first_chunk().unwrap_or(&[0.0; I]);
             }
             for i in 0..I {
-                let weight = registers.load(&weights[i]);
+                let mut weight = [registers.zero(); G];
+                for g in 0..G {
+                    weight[g] = registers.load(&weights[g][i]);
+                }
                 for p in 0..P {
                     let value = registers.splat(pixels[p][i]);
-                    for v in 0..V {
-                        sums[p][v] = registers.mul_add(weight[v], value, sums[p][v]);
+                    for g in 0..G {
+                        for v in 0..V {
+                            sums[g][p][v] = registers.mul_add(weight[g][v], value, sums[g][p][v]);
+                        }
                     }
                 }
             }
         }
-        for p in 0..P {
-            sink.put(registers, places.target(first + p), sums[p]);
+        // Stored first, in a loop that is unrolled: else the compiler would keep the sums in memory all the time.
+        let mut stored = [[[0.0; LANES]; P]; G];
+        for g in 0..G {
+            for p in 0..P {
+                registers.store(sums[g][p], &mut stored[g][p]);
+            }
+        }
+        for g in 0..G {
+            for p in first - start..P {
+                sinks[g].put(registers, places.target(start + p), registers.load(&stored[g][p]));
+            }
         }
     }
 }

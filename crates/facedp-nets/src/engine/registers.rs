@@ -94,6 +94,42 @@ impl<S: Simd, const V: usize> Registers<S, V> {
         sum
     }
 
+    /// The larger one of each two values.
+    #[inline(always)]
+    pub(super) fn max(self, a: [S::f32s; V], b: [S::f32s; V]) -> [S::f32s; V] {
+        let mut larger = a;
+        for v in 0..V {
+            let is_larger = self.simd.greater_than_f32s(a[v], b[v]);
+            larger[v] = self.simd.select_f32s(is_larger, a[v], b[v]);
+        }
+        larger
+    }
+
+    /// `x` where `a` and `b` are equal, else 0.
+    #[inline(always)]
+    pub(super) fn where_equal(
+        self,
+        a: [S::f32s; V],
+        b: [S::f32s; V],
+        x: [S::f32s; V],
+    ) -> [S::f32s; V] {
+        let mut chosen = x;
+        for v in 0..V {
+            let equal = self.simd.equal_f32s(a[v], b[v]);
+            chosen[v] = self.simd.select_f32s(equal, x[v], self.splat(0.0));
+        }
+        chosen
+    }
+
+    #[inline(always)]
+    pub(super) fn muls(self, a: [S::f32s; V], b: [S::f32s; V]) -> [S::f32s; V] {
+        let mut product = a;
+        for v in 0..V {
+            product[v] = self.mul(a[v], b[v]);
+        }
+        product
+    }
+
     #[inline(always)]
     pub(super) fn sub(self, a: [S::f32s; V], b: [S::f32s; V]) -> [S::f32s; V] {
         let mut difference = a;

@@ -1,7 +1,12 @@
 //! Element-wise operations, and operations that only move values.
+//!
+//! Pixels are loaded into registers one by one: of loops over their values, compilers make gathers and scatters.
+
+use pulp::Simd;
 
 use super::Shape;
-use super::lanes::{LANES, Lanes};
+use super::lanes::Lanes;
+use super::registers::Registers;
 use super::target::Target;
 
 #[inline(always)]
@@ -11,66 +16,93 @@ pub(super) fn sigmoid(input: &[Lanes], output: &mut [Lanes]) {
 }
 
 #[inline(always)]
-pub(super) fn sigmoid_backward(output: &[Lanes], upstream: &[Lanes], mut gradient: Target<'_>) {
+pub(super) fn sigmoid_backward<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    output: &[Lanes],
+    upstream: &[Lanes],
+    mut gradient: Target<'_>,
+) {
+    let one = [registers.splat(1.0); V];
     for (n, (o, u)) in output.iter().zip(upstream).enumerate() {
-        gradient.write(n, std::array::from_fn(|i| u[i] * o[i] * (1.0 - o[i])));
+        let (o, u) = (registers.load(o), registers.load(u));
+        let slope = registers.muls(o, registers.sub(one, o));
+        gradient.write(registers, n, registers.muls(u, slope));
     }
 }
 
 #[inline(always)]
-pub(super) fn global_average(input: &[Lanes], shape: Shape, output: &mut [Lanes]) {
-    let part = 1.0 / shape.area() as f32;
+pub(super) fn global_average<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    input: &[Lanes],
+    shape: Shape,
+    output: &mut [Lanes],
+) {
+    let part = [registers.splat(1.0 / shape.area() as f32); V];
     for (out, group) in output.iter_mut().zip(input.chunks_exact(shape.area())) {
-        let mut sum = [0.0; LANES];
+        let mut sum = registers.zero();
         for pixel in group {
-            for i in 0..LANES {
-                sum[i] += pixel[i];
-            }
+            sum = registers.add(sum, registers.load(pixel));
         }
-        *out = sum.map(|sum| sum * part);
+        registers.store(registers.muls(sum, part), out);
     }
 }
 
 #[inline(always)]
-pub(super) fn global_average_backward(shape: Shape, upstream: &[Lanes], mut gradient: Target<'_>) {
-    let part = 1.0 / shape.area() as f32;
+pub(super) fn global_average_backward<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    shape: Shape,
+    upstream: &[Lanes],
+    mut gradient: Target<'_>,
+) {
+    let part = [registers.splat(1.0 / shape.area() as f32); V];
     for (group, u) in upstream.iter().enumerate() {
-        let pixel = u.map(|u| u * part);
-        (0..shape.area()).for_each(|n| gradient.write(group * shape.area() + n, pixel));
+        let pixel = registers.muls(registers.load(u), part);
+        (0..shape.area()).for_each(|n| gradient.write(registers, group * shape.area() + n, pixel));
     }
 }
 
 /// Multiplies each channel by its factor.
 #[inline(always)]
-pub(super) fn scale(input: &[Lanes], shape: Shape, factors: &[Lanes], output: &mut [Lanes]) {
+pub(super) fn scale<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    input: &[Lanes],
+    shape: Shape,
+    factors: &[Lanes],
+    output: &mut [Lanes],
+) {
     let area = shape.area();
     let groups = output.chunks_exact_mut(area).zip(input.chunks_exact(area)).zip(factors);
     for ((output, input), factors) in groups {
+        let factors = registers.load(factors);
         for (out, pixel) in output.iter_mut().zip(input) {
-            for i in 0..LANES {
-                out[i] = pixel[i] * factors[i];
-            }
+            registers.store(registers.muls(registers.load(pixel), factors), out);
         }
     }
 }
 
 /// The gradient with respect to what is multiplied.
 #[inline(always)]
-pub(super) fn scale_backward(
+pub(super) fn scale_backward<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
     shape: Shape,
     factors: &[Lanes],
     upstream: &[Lanes],
     mut gradient: Target<'_>,
 ) {
-    for (n, u) in upstream.iter().enumerate() {
-        let factors = &factors[n / shape.area()];
-        gradient.write(n, std::array::from_fn(|i| u[i] * factors[i]));
+    let area = shape.area();
+    for (group, (upstream, factors)) in upstream.chunks_exact(area).zip(factors).enumerate() {
+        let factors = registers.load(factors);
+        for (n, u) in upstream.iter().enumerate() {
+            let product = registers.muls(registers.load(u), factors);
+            gradient.write(registers, group * area + n, product);
+        }
     }
 }
 
 /// The gradient with respect to the factors.
 #[inline(always)]
-pub(super) fn factors_backward(
+pub(super) fn factors_backward<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
     input: &[Lanes],
     shape: Shape,
     upstream: &[Lanes],
@@ -79,13 +111,11 @@ pub(super) fn factors_backward(
     let area = shape.area();
     let groups = input.chunks_exact(area).zip(upstream.chunks_exact(area));
     for (n, (input, upstream)) in groups.enumerate() {
-        let mut sum = [0.0; LANES];
+        let mut sum = registers.zero();
         for (x, u) in input.iter().zip(upstream) {
-            for i in 0..LANES {
-                sum[i] += x[i] * u[i];
-            }
+            sum = registers.mul_adds(registers.load(x), registers.load(u), sum);
         }
-        gradient.write(n, sum);
+        gradient.write(registers, n, sum);
     }
 }
 
@@ -100,40 +130,65 @@ pub(super) fn upsample(input: &[Lanes], shape: Shape, output: &mut [Lanes]) {
 }
 
 #[inline(always)]
-pub(super) fn upsample_backward(shape: Shape, upstream: &[Lanes], mut gradient: Target<'_>) {
+pub(super) fn upsample_backward<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    shape: Shape,
+    upstream: &[Lanes],
+    mut gradient: Target<'_>,
+) {
     let width = shape.width;
     for (y, two_lines) in upstream.chunks_exact(4 * width).enumerate() {
         let (upper, lower) = two_lines.split_at(2 * width);
         let squares = upper.as_chunks::<2>().0.iter().zip(lower.as_chunks::<2>().0);
         for (x, ([a, b], [c, d])) in squares.enumerate() {
-            gradient.write(y * width + x, std::array::from_fn(|i| a[i] + b[i] + c[i] + d[i]));
+            let upper = registers.add(registers.load(a), registers.load(b));
+            let lower = registers.add(registers.load(c), registers.load(d));
+            gradient.write(registers, y * width + x, registers.add(upper, lower));
         }
     }
 }
 
 #[inline(always)]
-pub(super) fn add(a: &[Lanes], b: &[Lanes], output: &mut [Lanes]) {
+pub(super) fn add<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    a: &[Lanes],
+    b: &[Lanes],
+    output: &mut [Lanes],
+) {
     for (out, (a, b)) in output.iter_mut().zip(a.iter().zip(b)) {
-        for i in 0..LANES {
-            out[i] = a[i] + b[i];
-        }
+        registers.store(registers.add(registers.load(a), registers.load(b)), out);
     }
 }
 
 /// Adds a tensor to the corner of one that is at least as large in every dimension.
 #[inline(always)]
-pub(super) fn add_to_corner(small: &[Lanes], shape: Shape, large: &mut [Lanes], into: Shape) {
+pub(super) fn add_to_corner<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    small: &[Lanes],
+    shape: Shape,
+    large: &mut [Lanes],
+    into: Shape,
+) {
     for_each_line(shape, into, |s, l| {
-        let pairs = large[l..l + shape.width].iter_mut().zip(&small[s..]);
-        pairs.for_each(|(l, s)| (0..LANES).for_each(|i| l[i] += s[i]));
+        for (large, small) in large[l..l + shape.width].iter_mut().zip(&small[s..]) {
+            registers.store(registers.add(registers.load(large), registers.load(small)), large);
+        }
     });
 }
 
 /// The reverse: writes or adds the corner of a large tensor to a small one.
 #[inline(always)]
-pub(super) fn add_from_corner(large: &[Lanes], from: Shape, mut small: Target<'_>, shape: Shape) {
+pub(super) fn add_from_corner<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    large: &[Lanes],
+    from: Shape,
+    mut small: Target<'_>,
+    shape: Shape,
+) {
     for_each_line(shape, from, |s, l| {
-        (0..shape.width).for_each(|x| small.write(s + x, large[l + x]));
+        for (x, pixel) in large[l..l + shape.width].iter().enumerate() {
+            small.write(registers, s + x, registers.load(pixel));
+        }
     });
 }
 

@@ -1,15 +1,17 @@
 //! The convolution of a picture, with which every network begins.
 
+use std::ops::Range;
+
 use pulp::Simd;
 
-use super::activation::{Epilogue, Finished};
+use super::activation::{Epilogue, Finishing};
 use super::geometry::Tables;
 use super::lanes::{LANES, Lanes, grouped};
 use super::picture::{Bordered, COLOURS};
-use super::products::{Along, InOrder, Products};
+use super::products::{Along, Products, in_order};
 use super::registers::Registers;
 use super::step::Part;
-use super::target::GroupTarget;
+use super::target::Target;
 use super::workspace::Scratch;
 use super::{Shape, Window};
 
@@ -103,16 +105,16 @@ impl Stem {
         registers: Registers<S, V>,
         (picture, from): (&Bordered, Shape),
         epilogue: Epilogue<'_>,
-        Part { first, values }: Part<'_>,
+        output: Part<'_>,
         Scratch { tables, .. }: &mut Scratch,
     ) {
         let to = self.shape(from);
         self.prepare(picture, tables);
-        for (n, group) in (first..).zip(values.chunks_exact_mut(to.area())) {
-            let finish = epilogue.group(n, self.bias[n]);
-            for (y, output) in group.chunks_exact_mut(to.width).enumerate() {
-                self.line(registers, (picture, y), n, &mut Finished { finish, output }, tables);
-            }
+        let (groups, area) = (output.groups(to.area()), to.area());
+        let mut sinks = self.sinks(epilogue, output);
+        for y in 0..to.height {
+            let places = Along { count: to.width, target: y * to.width };
+            self.line(registers, (picture, y), (groups.clone(), area), places, &mut sinks, tables);
         }
     }
 
@@ -121,41 +123,47 @@ impl Stem {
         tables.lines(self.window, picture.wide().width);
     }
 
-    pub(super) fn bias(&self, group: usize) -> Lanes {
-        self.bias[group]
+    /// Where [`Stem::line`] writes to.
+    #[inline(always)]
+    pub(super) fn sinks<'a>(&'a self, epilogue: Epilogue<'a>, output: Part<'a>) -> Finishing<'a> {
+        Finishing { epilogue, bias: &self.bias, output }
     }
 
-    /// One line of a group of outputs.
+    /// Line `y` of some groups of outputs, which have `area` pixels each.
     #[inline(always)]
     pub(super) fn line<S: Simd, const V: usize>(
         &self,
         registers: Registers<S, V>,
         (picture, y): (&Bordered, usize),
-        group: usize,
-        sink: &mut Finished<'_>,
+        (groups, area): (Range<usize>, usize),
+        Along { count, target }: Along<1>,
+        sinks: &mut Finishing<'_>,
         tables: &Tables,
     ) {
         let first = picture.first(self.window.padding);
         let pixels = &picture.pixels()[first + self.window.stride * y * picture.wide().width..];
-        let weights = &self.weights[group * self.columns()..][..self.columns()];
-        let (terms, width) = (&tables.terms[..], sink.output.len());
+        let (weights, pitch, terms) = (&self.weights[..], self.columns(), &tables.terms[..]);
         // A line of the window lies side by side in memory.
         match (self.window.kernel, self.window.stride) {
             (3, 1) => {
-                let products = Products::<9, COLOURS> { pixels, terms, weights };
-                products.run(registers, Along::<1>(width), sink);
+                let products = Products::<9, COLOURS> { pixels, terms, weights, pitch };
+                products.run(registers, groups, area, Along::<1> { count, target }, sinks);
             }
             (3, 2) => {
-                let products = Products::<9, COLOURS> { pixels, terms, weights };
-                products.run(registers, Along::<2>(width), sink);
+                let products = Products::<9, COLOURS> { pixels, terms, weights, pitch };
+                products.run(registers, groups, area, Along::<2> { count, target }, sinks);
             }
             (7, 2) => {
-                let products = Products::<21, COLOURS> { pixels, terms, weights };
-                products.run(registers, Along::<2>(width), sink);
+                let products = Products::<21, COLOURS> { pixels, terms, weights, pitch };
+                products.run(registers, groups, area, Along::<2> { count, target }, sinks);
             }
-            _ => {
-                let products = Products::<COLOURS, COLOURS> { pixels, terms, weights };
-                products.run(registers, &tables.places[..width], sink);
+            (_, stride) => {
+                for n in 0..count {
+                    let pixels = &pixels[stride * n..];
+                    let products = Products::<COLOURS, COLOURS> { pixels, terms, weights, pitch };
+                    let place = Along::<1> { count: 1, target: target + n };
+                    products.run(registers, groups.clone(), area, place, sinks);
+                }
             }
         }
     }
@@ -174,18 +182,17 @@ impl Stem {
         let (to, wide) = (self.shape(from), picture.wide());
         let columns = memory.get_mut(self.scratch_len(from));
         tables.pointwise(to);
-        let weights = self.transposed.chunks_exact(to.groups() * LANES);
+        let (weights, pitch) = (&self.transposed[..], to.groups() * LANES);
+        let groups = 0..weights.len() / pitch;
         let first = picture.first(self.window.padding);
         let picture = picture.pixels_mut()[first..].as_flattened_mut();
         let eights = self.line_columns() / EIGHT;
         for y in 0..to.height {
             let pixels = &upstream[y * to.width..];
             let terms = &tables.terms[..];
-            for (gradient, weights) in columns.chunks_exact_mut(to.width).zip(weights.clone()) {
-                let products = Products::<LANES, LANES> { pixels, terms, weights };
-                let sink = &mut GroupTarget { first: true, gradient, undo: None };
-                products.run(registers, InOrder(to.width), sink);
-            }
+            let products = Products::<LANES, LANES> { pixels, terms, weights, pitch };
+            let mut sinks = Target { first: true, start: 0, values: &mut *columns, undo: None };
+            products.run(registers, groups.clone(), to.width, in_order(to.width), &mut sinks);
             for row in 0..self.window.kernel {
                 let line = &mut picture[COLOURS * (self.window.stride * y + row) * wide.width..];
                 for eight in 0..eights {

@@ -84,16 +84,16 @@ impl Work for Forward<'_> {
             Op::Dense(_) | Op::Input => {}
             Op::Relu | Op::Relu6 | Op::Prelu(_) => output.copy_from_slice(x),
             Op::Sigmoid => simple::sigmoid(x, output),
-            Op::Pool(pool) => pool.forward(x, from, output),
-            Op::GlobalAverage => simple::global_average(x, from, output),
+            Op::Pool(pool) => pool.forward(registers, x, from, output),
+            Op::GlobalAverage => simple::global_average(registers, x, from, output),
             Op::Upsample => simple::upsample(x, from, output),
-            Op::Add if from == b.shape => simple::add(x, b.values, output),
+            Op::Add if from == b.shape => simple::add(registers, x, b.values, output),
             Op::Add => {
                 output.fill([0.0; LANES]);
-                simple::add_to_corner(x, from, output, shape);
-                simple::add_to_corner(b.values, b.shape, output, shape);
+                simple::add_to_corner(registers, x, from, output, shape);
+                simple::add_to_corner(registers, b.values, b.shape, output, shape);
             }
-            Op::Scale => simple::scale(x, from, b.values, output),
+            Op::Scale => simple::scale(registers, x, from, b.values, output),
         }
         epilogue.all(registers, shape.area(), output);
     }
@@ -165,17 +165,19 @@ impl Work for Backward<'_> {
             Op::Depthwise(conv) => conv.backward(registers, up, from, gradient),
             Op::Unit(unit) => unit.backward(registers, up, from, gradient, scratch),
             Op::Relu | Op::Relu6 | Op::Prelu(_) => {
-                simple::add_from_corner(up, from, gradient, from);
+                simple::add_from_corner(registers, up, from, gradient, from);
             }
-            Op::Sigmoid => simple::sigmoid_backward(output.values, up, gradient),
-            Op::Pool(pool) => pool.backward((x, from), (output.values, up), gradient),
-            Op::GlobalAverage => simple::global_average_backward(from, up, gradient),
-            Op::Upsample => simple::upsample_backward(from, up, gradient),
-            Op::Add => simple::add_from_corner(up, output.shape, gradient, from),
+            Op::Sigmoid => simple::sigmoid_backward(registers, output.values, up, gradient),
+            Op::Pool(pool) => pool.backward(registers, (x, from), (output.values, up), gradient),
+            Op::GlobalAverage => simple::global_average_backward(registers, from, up, gradient),
+            Op::Upsample => simple::upsample_backward(registers, from, up, gradient),
+            Op::Add => simple::add_from_corner(registers, up, output.shape, gradient, from),
             Op::Scale if position == 0 => {
-                simple::scale_backward(from, inputs[1].values, up, gradient);
+                simple::scale_backward(registers, from, inputs[1].values, up, gradient);
             }
-            Op::Scale => simple::factors_backward(inputs[0].values, inputs[0].shape, up, gradient),
+            Op::Scale => {
+                simple::factors_backward(registers, inputs[0].values, inputs[0].shape, up, gradient)
+            }
         }
     }
 }

@@ -50,8 +50,7 @@ impl<'a> Target<'a> {
     /// The part of one group of channels.
     #[inline(always)]
     pub(super) fn group(&mut self, n: usize, area: usize) -> GroupTarget<'_> {
-        let n_here = n - self.start;
-        let range = n_here * area..(n_here + 1) * area;
+        let range = (n - self.start) * area..(n - self.start + 1) * area;
         let undo = self
             .undo
             .map(|(epilogue, values)| (epilogue.group(n, [0.0; LANES]), &values[range.clone()]));
@@ -60,13 +59,15 @@ impl<'a> Target<'a> {
 
     /// Writes a pixel, or adds it to what is there.
     #[inline(always)]
-    pub(super) fn write(&mut self, n: usize, pixel: Lanes) {
+    pub(super) fn write<S: Simd, const V: usize>(
+        &mut self,
+        registers: Registers<S, V>,
+        n: usize,
+        pixel: [S::f32s; V],
+    ) {
         let target = &mut self.values[n];
-        if self.first {
-            *target = pixel;
-        } else {
-            (0..LANES).for_each(|i| target[i] += pixel[i]);
-        }
+        let sum = if self.first { pixel } else { registers.add(registers.load(target), pixel) };
+        registers.store(sum, target);
     }
 }
 
@@ -77,8 +78,16 @@ impl<S: Simd, const V: usize> Sinks<S, V> for Target<'_> {
         Self: 'a;
 
     #[inline(always)]
-    fn group(&mut self, n: usize, area: usize) -> GroupTarget<'_> {
-        Target::group(self, n, area)
+    fn groups<const G: usize>(&mut self, n: usize, area: usize) -> [GroupTarget<'_>; G] {
+        let at = (n - self.start) * area;
+        let mut parts = self.values[at..].chunks_mut(area);
+        std::array::from_fn(|g| {
+            let gradient = parts.next().unwrap_or_default();
+            let undo = self.undo.map(|(epilogue, values)| {
+                (epilogue.group(n + g, [0.0; LANES]), &values[at + g * area..][..gradient.len()])
+            });
+            GroupTarget { first: self.first, gradient, undo }
+        })
     }
 }
 
@@ -98,10 +107,5 @@ impl<S: Simd, const V: usize> Sink<S, V> for GroupTarget<'_> {
             sum = finish.undo(registers, sum, &values[target]);
         }
         registers.store(sum, pixel);
-    }
-
-    #[inline(always)]
-    fn repeats(&self) -> bool {
-        self.first
     }
 }

@@ -2,10 +2,10 @@
 
 use pulp::Simd;
 
-use super::activation::{Epilogue, Finished};
-use super::depthwise::windows;
+use super::activation::{Epilogue, Finished, Finishing};
+use super::depthwise::{Row, windows};
 use super::lanes::{LANES, Lanes};
-use super::products::{InOrder, Products, Sink};
+use super::products::{Sink, in_order};
 use super::registers::Registers;
 use super::step::Part;
 use super::target::Target;
@@ -70,19 +70,20 @@ impl Unit {
         lines.fill([0.0; LANES]);
         let plain = Epilogue { activation: None, factors: &[] };
         for y in 0..=from.height {
-            for (n, lines) in groups.clone().zip(lines.chunks_exact_mut(LINES * pitch)) {
-                let line = &mut lines[y % LINES * pitch..][1..=from.width];
-                if y == from.height {
-                    line.fill([0.0; LANES]);
-                } else {
-                    let (weights, bias) = self.point.group(n, tables.terms.len());
-                    let pixels = &input[y * from.width..];
-                    let products =
-                        Products::<LANES, LANES> { pixels, terms: &tables.terms, weights };
-                    let mut sink = Finished { finish: plain.group(n, bias), output: line };
-                    products.run(registers, InOrder(from.width), &mut sink);
-                }
-                let Some(above) = y.checked_sub(1) else { continue };
+            let at = y % LINES * pitch;
+            if y == from.height {
+                lines[at..].chunks_mut(LINES * pitch).for_each(|line| {
+                    line[1..=from.width].fill([0.0; LANES]);
+                });
+            } else {
+                let output = Part { first: groups.start, values: &mut lines[at + 1..] };
+                let mut sinks = Finishing { epilogue: plain, bias: self.point.bias(), output };
+                let (products, places) =
+                    (self.point.products(&input[y * from.width..], tables), in_order(from.width));
+                products.run(registers, groups.clone(), LINES * pitch, places, &mut sinks);
+            }
+            let Some(above) = y.checked_sub(1) else { continue };
+            for (n, lines) in groups.clone().zip(lines.chunks_exact(LINES * pitch)) {
                 let (weights, bias) = self.depth.group(n);
                 let start = (n - groups.start) * to.area() + above * to.width;
                 let output = &mut output.values[start..][..to.width];
@@ -137,23 +138,28 @@ fn run_line_by<S: Simd, const V: usize, const P: usize>(
     sink: &mut impl Sink<S, V>,
 ) {
     let width = lines.map(<[Lanes]>::len).into_iter().max().unwrap_or(2) - 2;
-    let mut x = 0;
-    while x < width {
-        if x + P > width {
-            if width < P {
-                let parts = lines.map(|line| line.get(x..).unwrap_or_default());
-                let [sum] = windows::<S, V, 1, 1>(registers, parts, weights);
-                sink.put(registers, x, sum);
-                x += 1;
-                continue;
-            }
-            x = width - P;
+    let mut next = 0;
+    while next < width {
+        if width < P {
+            let [sum] = windows::<S, V, 1, 1>(registers, lines.map(|l| row(l, next, 3)), weights);
+            sink.put(registers, next, sum);
+            next += 1;
+            continue;
         }
-        let parts = lines.map(|line| line.get(x..).unwrap_or_default());
-        let sums = windows::<S, V, P, 1>(registers, parts, weights);
+        let x = next.min(width - P);
+        let sums = windows::<S, V, P, 1>(registers, lines.map(|l| row(l, x, P + 2)), weights);
         for p in 0..P {
             sink.put(registers, x + p, sums[p]);
         }
-        x += P;
+        next = x + P;
+    }
+}
+
+/// `count` pixels from `x` on.
+#[inline(always)]
+fn row(line: &[Lanes], x: usize, count: usize) -> Row<'_> {
+    match line.get(x..x + count) {
+        Some([first, inside @ .., last]) => Row { first, inside, last },
+        _ => Row::OUTSIDE,
     }
 }

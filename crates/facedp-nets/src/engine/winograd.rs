@@ -10,15 +10,15 @@ use pulp::Simd;
 
 use super::Shape;
 use super::lanes::{LANES, Lanes};
-use super::products::{InOrder, Products, Sink, Sinks};
+use super::products::{Products, Sink, Sinks, TOGETHER, in_order};
 use super::registers::Registers;
-use super::target::GroupTarget;
+use super::target::Target;
 use super::workspace::Scratch;
 
 /// Elements of a transformed square.
 const ELEMENTS: usize = 16;
 /// Squares that are worked on at once, so that they stay in the cache.
-const BLOCK: usize = 48;
+const BLOCK: usize = 56;
 
 /// Transformed windows of 3x3, for a stride of 1 and a padding of 1.
 #[derive(Debug, Clone)]
@@ -52,7 +52,7 @@ impl Winograd {
 
     /// The number of pixels that it needs in the scratch memory.
     pub(super) fn scratch_len(&self) -> usize {
-        (self.groups + 1) * ELEMENTS * BLOCK
+        (self.groups + TOGETHER) * ELEMENTS * BLOCK
     }
 
     /// Computes the results of some groups of outputs.
@@ -83,30 +83,33 @@ impl Winograd {
                 }
             }
             tables.pointwise(Shape::new(self.groups * LANES, 1, count));
-            for n in outputs.clone() {
-                let matrices = self.groups * LANES;
+            let matrices = self.groups * LANES;
+            for n in outputs.clone().step_by(TOGETHER) {
+                let together = TOGETHER.min(outputs.end - n);
                 for e in 0..ELEMENTS {
                     let pixels = &transformed[e * self.groups * count..][..self.groups * count];
-                    let weights = &self.weights[(n * ELEMENTS + e) * matrices..][..matrices];
-                    let terms = &tables.terms[..];
-                    let all = Products::<LANES, LANES> { pixels, terms, weights };
-                    let gradient = &mut products[e * count..][..count];
-                    let to = &mut GroupTarget { first: true, gradient, undo: None };
-                    all.run(registers, InOrder(count), to);
+                    let weights = &self.weights[(n * ELEMENTS + e) * matrices..];
+                    let (terms, pitch) = (&tables.terms[..], ELEMENTS * matrices);
+                    let all = Products::<LANES, LANES> { pixels, terms, weights, pitch };
+                    let values = &mut products[e * together * count..][..together * count];
+                    let sinks = &mut Target { first: true, start: 0, values, undo: None };
+                    all.run(registers, 0..together, count, in_order(count), sinks);
                 }
-                let products = &products[..ELEMENTS * count];
-                let sink = &mut sinks.group(n, shape.area());
-                for at in 0..count {
-                    let mut elements = [registers.zero(); ELEMENTS];
-                    for e in 0..ELEMENTS {
-                        elements[e] = registers.load(&products[e * count + at]);
-                    }
-                    let results = back(registers, &elements);
-                    let (y, x) = ((first + at) / across, (first + at) % across);
-                    for r in 0..4 {
-                        let (y, x) = (2 * y + r / 2, 2 * x + r % 2);
-                        if y < shape.height && x < shape.width {
-                            sink.put(registers, y * shape.width + x, results[r]);
+                for g in 0..together {
+                    let [sink] = &mut sinks.groups::<1>(n + g, shape.area());
+                    for at in 0..count {
+                        let mut elements = [registers.zero(); ELEMENTS];
+                        for e in 0..ELEMENTS {
+                            let product = &products[(e * together + g) * count + at];
+                            elements[e] = registers.load(product);
+                        }
+                        let results = back(registers, &elements);
+                        let (y, x) = ((first + at) / across, (first + at) % across);
+                        for r in 0..4 {
+                            let (y, x) = (2 * y + r / 2, 2 * x + r % 2);
+                            if y < shape.height && x < shape.width {
+                                sink.put(registers, y * shape.width + x, results[r]);
+                            }
                         }
                     }
                 }
