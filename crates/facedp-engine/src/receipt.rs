@@ -242,9 +242,10 @@ mod tests {
         // Receipts from before they named the recognisers are read, too.
         let earlier = text.replace(r#","recognisers_asked":["dlib","sface"]"#, "");
         assert!(Receipt::from_json(&earlier).unwrap().public.recognisers_asked.is_empty());
-        // And those from before `retreat` could be set.
-        let earlier = Receipt::from_json(&text.replace(r#","retreat":0.55"#, "")).unwrap();
-        assert!(serde_json::to_string(&earlier).unwrap().contains(r#""retreat":0.9"#));
+        // And those from before `retreat` and `asked` could be set.
+        let earlier = text.replace(r#","retreat":0.55"#, "").replace(r#","asked":2"#, "");
+        let earlier = serde_json::to_string(&Receipt::from_json(&earlier).unwrap()).unwrap();
+        assert!(earlier.contains(r#""retreat":0.9"#) && earlier.contains(r#""asked":1,"#));
         let newer = text.replacen("\"schema\":2", "\"schema\":3", 1);
         let error = Receipt::from_json(&newer).unwrap_err().to_string();
         assert!(error.contains("receipt") && error.contains('3'), "{error}");

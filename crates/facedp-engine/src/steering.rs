@@ -50,8 +50,11 @@ pub struct Steering {
 /// Internal parameters, chosen by measurement. Only experiments change them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Tuning {
-    /// Largest number of steps. Each asks one recogniser.
+    /// Largest number of steps.
     pub steps: usize,
+    /// Recognisers asked in each step, drawn anew.
+    #[serde(default = "one")]
+    pub asked: usize,
     /// Length of the first step, as a share of the largest change allowed; later steps are shorter.
     pub stride: f64,
     /// Share of the previous direction that is added to the next.
@@ -90,6 +93,11 @@ pub struct Tuning {
     pub chroma: f64,
 }
 
+/// What receipts that do not name `asked` were made with.
+fn one() -> usize {
+    1
+}
+
 /// What receipts that do not name `retreat` were made with.
 fn first_retreat() -> f64 {
     0.9
@@ -103,12 +111,13 @@ impl Default for Tuning {
     fn default() -> Self {
         Self {
             steps: 40,
+            asked: 2,
             stride: 0.3,
             momentum: 0.7,
             smooth: 0.4,
             contrast: 1.2,
             coarse: 0.2,
-            pull: 1.8,
+            pull: 2.1,
             balance: 3.0,
             start: 0.5,
             jitter: 0.05,
@@ -123,9 +132,10 @@ impl Default for Tuning {
 
 impl Tuning {
     /// Each number with its valid range.
-    fn ranges(&self) -> [(&'static str, f64, [f64; 2]); 15] {
+    fn ranges(&self) -> [(&'static str, f64, [f64; 2]); 16] {
         [
             ("steps", self.steps as f64, [1.0, 10_000.0]),
+            ("asked", self.asked as f64, [1.0, 10.0]),
             ("stride", self.stride, [0.001, 2.0]),
             ("momentum", self.momentum, [0.0, 0.99]),
             ("smooth", self.smooth, [0.0, 16.0]),
@@ -153,6 +163,7 @@ impl Steering {
         let Self { goal, min_quality, shape, margin, epsilon, recognisers, tuning } = self;
         let Tuning {
             steps,
+            asked,
             stride,
             momentum,
             smooth,
@@ -171,8 +182,8 @@ impl Steering {
         let by = recognisers.join(",");
         let colour = if is_zero(chroma) { String::new() } else { format!(", chroma {chroma:?}") };
         format!(
-            "steered 4: {goal}, quality {min_quality:?}, shape {shape}, margin {margin:?}, epsilon {:?}, \
-             by [{by}], {steps} steps, stride {stride:?}, momentum {momentum:?}, smooth {smooth:?}, \
+            "steered 5: {goal}, quality {min_quality:?}, shape {shape}, margin {margin:?}, epsilon {:?}, \
+             by [{by}], {steps} steps of {asked}, stride {stride:?}, momentum {momentum:?}, smooth {smooth:?}, \
              contrast {contrast:?}, coarse {coarse:?}, pull {pull:?}, balance {balance:?}, start \
              {start:?}, jitter {jitter:?}, views {views:?}, displacement {displacement:?}, stretch \
              {stretch:?}, retreat {retreat:?}{colour}",
@@ -225,11 +236,12 @@ impl Strength {
         }
     }
 
-    /// A change that may hardly be seen is found sooner.
-    pub(crate) fn steps(self) -> usize {
+    /// The number of steps, and of recognisers asked in each. A change that may hardly be seen is found sooner.
+    pub(crate) fn steps(self) -> (usize, usize) {
+        let Tuning { steps, asked, .. } = Tuning::default();
         match self {
-            Strength::Low => 24,
-            Strength::Medium | Strength::High => Tuning::default().steps,
+            Strength::Low => (24, 1),
+            Strength::Medium | Strength::High => (steps, asked),
         }
     }
 }

@@ -146,7 +146,7 @@ impl<'a> Optimiser<'a> {
         Ok(Self { scene, steering, luma, chroma, warp })
     }
 
-    /// Takes one step along the gradient of a recogniser.
+    /// Takes one step along the gradient of some recognisers.
     fn step(
         &mut self,
         step: usize,
@@ -154,12 +154,7 @@ impl<'a> Optimiser<'a> {
         random: &mut dyn CryptoRng,
         work: &mut Workspace,
     ) -> Result<()> {
-        let (scene, Steering { goal, tuning, min_quality, .. }) = (self.scene, self.steering);
-        let (away, pull) = match goal {
-            Goal::Away => (1.0, 0.0),
-            Goal::Both => (1.0, tuning.pull),
-            Goal::Draw => (0.0, 1.0),
-        };
+        let (scene, Steering { tuning, min_quality, .. }) = (self.scene, self.steering);
         let done = step as f64 / tuning.steps as f64;
         // Share of the largest squared change that is allowed at this step.
         let allowed = (tuning.start + (1.0 - tuning.start) * (1.5 * done).min(1.0)).powi(2);
@@ -172,22 +167,12 @@ impl<'a> Optimiser<'a> {
         let base = displaced.as_ref().map_or(canvas.colours(), |displaced| &displaced.colours);
         let colours = self.changed(base);
 
-        let r = draw(targets, tuning.balance, random);
-        let Target { recogniser, original, drawn, ratio } = &mut targets[r];
-        let view = View::random(scene, r, recogniser.side(), step, tuning.views, random);
-        let chip = view.chip(&colours, random)?;
-        let factor = || 1.0 + tuning.jitter * normal(random);
-        let far = |e: &[f32]| recogniser.distance(e, original) / recogniser.threshold();
-        let (embedding, gradient) = recogniser.jittered_gradient(&chip, work, factor, |e| {
-            // Leave the original first; then approach the drawn person.
-            let pull = pull * far(e).clamp(PULL_RANGE[0], PULL_RANGE[1]).powi(2);
-            let pairs = recogniser.pull(e, original).into_iter().zip(recogniser.pull(e, drawn));
-            pairs.map(|(original, drawn)| pull * drawn - away * original).collect()
-        })?;
-        let found = f64::from(far(&embedding));
-        *ratio = if *ratio == 0.0 { found } else { *ratio + 0.3 * (found - *ratio) };
-
-        let gradient = view.backward(&gradient, colours[0].len());
+        let mut gradient = self.ask(step, &colours, targets, random, work)?;
+        for _ in 1..tuning.asked {
+            let more = self.ask(step, &colours, targets, random, work)?;
+            let sums = gradient.iter_mut().flatten().zip(more.iter().flatten());
+            sums.for_each(|(sum, g)| *sum += g);
+        }
         let share = (1.0 - done) * tuning.stride;
         if let (Some(warp), Some(displaced)) = (&mut self.warp, &displaced) {
             let along = displaced.backward(&gradient).map(|pixels| canvas.lowered(&pixels));
@@ -200,6 +185,46 @@ impl<'a> Optimiser<'a> {
             chroma.advance(&gradient, canvas, tuning, share, allowed);
         }
         Ok(())
+    }
+
+    /// The gradient of the goal with respect to the colours of the canvas, by a recogniser drawn at random. Its length is
+    /// 1, so that all recognisers count alike.
+    fn ask(
+        &self,
+        step: usize,
+        colours: &Colours,
+        targets: &mut [Target<'_>],
+        random: &mut dyn CryptoRng,
+        work: &mut Workspace,
+    ) -> Result<Colours> {
+        let (scene, Steering { goal, tuning, .. }) = (self.scene, self.steering);
+        let (away, pull) = match goal {
+            Goal::Away => (1.0, 0.0),
+            Goal::Both => (1.0, tuning.pull),
+            Goal::Draw => (0.0, 1.0),
+        };
+        let r = draw(targets, tuning.balance, random);
+        let Target { recogniser, original, drawn, ratio } = &mut targets[r];
+        let view = View::random(scene, r, recogniser.side(), step, tuning.views, random);
+        let chip = view.chip(colours, random)?;
+        let factor = || 1.0 + tuning.jitter * normal(random);
+        let far = |e: &[f32]| recogniser.distance(e, original) / recogniser.threshold();
+        let (embedding, gradient) = recogniser.jittered_gradient(&chip, work, factor, |e| {
+            // Leave the original first; then approach the drawn person.
+            let pull = pull * far(e).clamp(PULL_RANGE[0], PULL_RANGE[1]).powi(2);
+            let pairs = recogniser.pull(e, original).into_iter().zip(recogniser.pull(e, drawn));
+            pairs.map(|(original, drawn)| pull * drawn - away * original).collect()
+        })?;
+        let found = f64::from(far(&embedding));
+        *ratio = if *ratio == 0.0 { found } else { *ratio + 0.3 * (found - *ratio) };
+
+        let mut gradient = view.backward(&gradient, colours[0].len());
+        let squares = gradient.iter().flatten().map(|g| f64::from(*g).powi(2));
+        let size = squares.sum::<f64>().sqrt() as f32;
+        if size > 0.0 {
+            gradient.iter_mut().flatten().for_each(|g| *g /= size);
+        }
+        Ok(gradient)
     }
 
     /// The canvas with all changes but the displacement, which `base` has.

@@ -67,8 +67,8 @@ impl Steering {
         let goal = request.goal.unwrap_or_default();
         let strength = request.strength.unwrap_or_default();
         let (min_quality, margin) = strength.floor(goal);
-        let (steps, displacement) = (strength.steps(), strength.displacement());
-        let tuning = Tuning { steps, displacement, ..Tuning::default() };
+        let ((steps, asked), displacement) = (strength.steps(), strength.displacement());
+        let tuning = Tuning { steps, asked, displacement, ..Tuning::default() };
         let steering = Self {
             goal,
             min_quality: request.min_quality.unwrap_or(min_quality),

@@ -176,8 +176,8 @@ fn numbers_out_of_range_are_refused() {
 fn steering_keeps_its_fingerprint() {
     assert_eq!(
         default_steering().fingerprint(),
-        "steered 4: both, quality 76.0, shape true, margin 1.6, epsilon 0.2, by [], 40 steps, stride 0.3, \
-         momentum 0.7, smooth 0.4, contrast 1.2, coarse 0.2, pull 1.8, balance 3.0, start 0.5, jitter 0.05, \
+        "steered 5: both, quality 76.0, shape true, margin 1.6, epsilon 0.2, by [], 40 steps of 2, stride 0.3, \
+         momentum 0.7, smooth 0.4, contrast 1.2, coarse 0.2, pull 2.1, balance 3.0, start 0.5, jitter 0.05, \
          views 1.0, displacement 0.025, stretch 0.4, retreat 0.55"
     );
     let mut coloured = default_steering();
