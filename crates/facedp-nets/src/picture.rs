@@ -53,20 +53,16 @@ impl Picture {
 
     /// A picture of half the size; each pixel is the mean of four. An odd last row or column is dropped.
     pub fn halved(&self) -> Picture {
-        let (width, height) = (self.width / 2, self.height / 2);
-        let mut rgb = Vec::with_capacity(3 * width * height);
-        for y in 0..height {
-            let lines = [2 * y, 2 * y + 1].map(|y| &self.rgb[3 * y * self.width..]);
-            for x in 0..width {
-                for c in 0..3 {
-                    let at = 6 * x + c;
-                    let sum: u16 =
-                        lines.iter().flat_map(|l| [l[at], l[at + 3]]).map(u16::from).sum();
-                    rgb.push(((sum + 2) / 4) as u8);
-                }
-            }
+        halved(self.width, self.height, &self.rgb)
+    }
+
+    /// [`Picture::halved`] of samples as [`Picture::new`] takes them, without a copy.
+    pub fn half_of(width: usize, height: usize, rgb: &[u8]) -> Result<Self> {
+        let expected = 3usize.saturating_mul(width).saturating_mul(height);
+        if rgb.len() != expected {
+            return Err(Error::PictureData { width, height, expected, found: rgb.len() });
         }
-        Picture { width, height, rgb }
+        Ok(halved(width, height, rgb))
     }
 
     /// The colour at a point, by bilinear interpolation; black outside. Pixel centres are integers.
@@ -146,6 +142,29 @@ impl Picture {
         }
         Chip { side, values }
     }
+}
+
+fn halved(width: usize, height: usize, rgb: &[u8]) -> Picture {
+    let (whole, width, height) = (width, width / 2, height / 2);
+    let mut half = vec![0; 3 * width * height];
+    let mut sums = vec![0; 6 * width];
+    for (y, line) in half.chunks_exact_mut((3 * width).max(1)).enumerate() {
+        let [upper, lower] = [2 * y, 2 * y + 1].map(|y| &rgb[3 * y * whole..]);
+        for (sum, (a, b)) in sums.iter_mut().zip(upper.iter().zip(lower)) {
+            *sum = u16::from(*a) + u16::from(*b);
+        }
+        for (pixel, sums) in line.as_chunks_mut::<3>().0.iter_mut().zip(sums.as_chunks().0) {
+            *pixel = mean_of_four(sums);
+        }
+    }
+    Picture { width, height, rgb: half }
+}
+
+/// The mean of four pixels, from the sums of two pairs one above the other.
+#[inline]
+fn mean_of_four(sums: &[u16; 6]) -> [u8; 3] {
+    // Nothing can overflow: a sum is at most 510.
+    [0, 1, 2].map(|c| (sums[c].wrapping_add(sums[c + 3]).wrapping_add(2) / 4) as u8)
 }
 
 impl Chip {

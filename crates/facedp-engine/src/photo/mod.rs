@@ -191,10 +191,11 @@ impl Photo {
 
     /// A region as a separate photo with the same compression, without metadata.
     pub fn crop(&self, region: Region) -> Self {
-        let rows = (region.y..region.y + region.height).map(|y| self.span(y, region.columns()));
+        let rows: Vec<_> =
+            (region.y..region.y + region.height).map(|y| self.span(y, region.columns())).collect();
         let samples = match &self.samples {
-            Samples::U8(all) => Samples::U8(rows.flat_map(|row| &all[row]).copied().collect()),
-            Samples::U16(all) => Samples::U16(rows.flat_map(|row| &all[row]).copied().collect()),
+            Samples::U8(all) => Samples::U8(joined(all, &rows)),
+            Samples::U16(all) => Samples::U16(joined(all, &rows)),
         };
         let Region { width, height, .. } = region;
         Self {
@@ -212,6 +213,10 @@ impl Photo {
         let step = usize::from(self.has_colour());
         for y in region.y..region.y + region.height {
             let span = self.span(y, region.columns());
+            if let (3, Samples::U8(samples)) = (self.channels, &self.samples) {
+                rgb.extend_from_slice(&samples[span]);
+                continue;
+            }
             with_samples!(&self.samples, samples => {
                 for pixel in samples[span].chunks_exact(self.channels) {
                     rgb.extend([pixel[0].to_u8(), pixel[step].to_u8(), pixel[2 * step].to_u8()]);
@@ -223,6 +228,9 @@ impl Photo {
 
     /// The photo at half its size, as 8-bit RGB: each pixel is the mean of four.
     pub fn half_picture(&self) -> Result<Picture> {
+        if let (3, Samples::U8(samples)) = (self.channels, &self.samples) {
+            return Ok(Picture::half_of(self.width, self.height, samples)?);
+        }
         let (width, height) = (self.width / 2, self.height / 2);
         let mut rgb = Vec::with_capacity(3 * width * height);
         let step = usize::from(self.has_colour());
@@ -328,6 +336,10 @@ impl Region {
     fn columns(&self) -> Range<usize> {
         self.x..self.x + self.width
     }
+}
+
+fn joined<T: Copy>(samples: &[T], rows: &[Range<usize>]) -> Vec<T> {
+    rows.iter().map(|row| &samples[row.clone()]).collect::<Vec<_>>().concat()
 }
 
 /// Adds a change to the first `COLOURS` of the `CHANNELS` samples of each pixel. Returns whether any

@@ -7,6 +7,8 @@ use crate::similarity::{Point, Similarity};
 const MAX_OVERLAP: f32 = 0.3;
 /// A box of which a larger share lies inside another box is part of that face.
 const MAX_INSIDE: f32 = 0.7;
+/// By how much a value may be below the one that gives the smallest score: more than rounding errors.
+const MARGIN: f32 = 0.01;
 /// Landmarks of an upright face, up to scale and shift: mean positions in boxes of LFW, made symmetric.
 const UPRIGHT: Landmarks =
     [[-0.203, -0.148], [0.203, -0.148], [0.0, 0.081], [-0.172, 0.259], [0.172, 0.259]];
@@ -38,6 +40,12 @@ impl Face {
         stride: usize,
         min_score: f32,
     ) -> Option<Face> {
+        // The score is at most the root of either probability. Few cells see anything: without exponentials, the
+        // others take no time.
+        let least = min_score * min_score;
+        if least < 1.0 && value(0).min(value(1)) < (least / (1.0 - least)).ln() - MARGIN {
+            return None;
+        }
         let sigmoid = |x: f32| 1.0 / (1.0 + (-x).exp());
         let score = (sigmoid(value(0)) * sigmoid(value(1))).sqrt();
         if score.is_nan() || score < min_score {

@@ -120,22 +120,36 @@ impl Finish {
         registers: Registers<S, V>,
         sum: [S::f32s; V],
     ) -> [S::f32s; V] {
+        let [value] = self.apply_all(registers, [sum]);
+        value
+    }
+
+    #[inline(always)]
+    fn apply_all<S: Simd, const V: usize, const P: usize>(
+        &self,
+        registers: Registers<S, V>,
+        sums: [[S::f32s; V]; P],
+    ) -> [[S::f32s; V]; P] {
         let (bias, factor) = (registers.load(&self.bias), registers.load(&self.factor));
-        let mut values = sum;
-        for v in 0..V {
-            values[v] = registers.mul_add(sum[v], factor[v], bias[v]);
+        let mut values = sums;
+        for p in 0..P {
+            values[p] = registers.mul_adds(sums[p], factor, bias);
         }
         match self.kind {
             Kind::None => {}
             Kind::Clip(cap) => {
-                for v in 0..V {
-                    values[v] = registers.clip(values[v], cap);
+                for p in 0..P {
+                    for v in 0..V {
+                        values[p][v] = registers.clip(values[p][v], cap);
+                    }
                 }
             }
             Kind::Slope => {
                 let slope = registers.load(&self.slope);
-                for v in 0..V {
-                    values[v] = registers.marked(values[v], slope[v]);
+                for p in 0..P {
+                    for v in 0..V {
+                        values[p][v] = registers.marked(values[p][v], slope[v]);
+                    }
                 }
             }
         }
@@ -150,16 +164,42 @@ impl Finish {
         gradient: [S::f32s; V],
         value: &Lanes,
     ) -> [S::f32s; V] {
+        let [undone] = self.undo_all(registers, [gradient], std::slice::from_ref(value));
+        undone
+    }
+
+    /// [`Finish::undo`] of as many gradients as there are values.
+    #[inline(always)]
+    pub(super) fn undo_all<S: Simd, const V: usize, const P: usize>(
+        &self,
+        registers: Registers<S, V>,
+        gradients: [[S::f32s; V]; P],
+        values: &[Lanes],
+    ) -> [[S::f32s; V]; P] {
         let (factor, slope) = (registers.load(&self.factor), registers.load(&self.slope));
-        let value = registers.load(value);
-        let mut undone = gradient;
-        for v in 0..V {
-            undone[v] = registers.mul(undone[v], factor[v]);
-            undone[v] = match self.kind {
-                Kind::None => undone[v],
-                Kind::Clip(cap) => registers.undo_clip(undone[v], value[v], cap),
-                Kind::Slope => registers.undo_marked(undone[v], value[v], slope[v]),
-            };
+        let values = &values[..P];
+        let mut undone = gradients;
+        for p in 0..P {
+            undone[p] = registers.muls(undone[p], factor);
+        }
+        match self.kind {
+            Kind::None => {}
+            Kind::Clip(cap) => {
+                for p in 0..P {
+                    let value = registers.load(&values[p]);
+                    for v in 0..V {
+                        undone[p][v] = registers.undo_clip(undone[p][v], value[v], cap);
+                    }
+                }
+            }
+            Kind::Slope => {
+                for p in 0..P {
+                    let value = registers.load(&values[p]);
+                    for v in 0..V {
+                        undone[p][v] = registers.undo_marked(undone[p][v], value[v], slope[v]);
+                    }
+                }
+            }
         }
         undone
     }
@@ -199,5 +239,19 @@ impl<S: Simd, const V: usize> Sink<S, V> for Finished<'_> {
     fn put(&mut self, registers: Registers<S, V>, target: usize, sum: [S::f32s; V]) {
         let value = self.finish.apply(registers, sum);
         registers.store(value, &mut self.output[target]);
+    }
+
+    #[inline(always)]
+    fn put_all<const P: usize>(
+        &mut self,
+        registers: Registers<S, V>,
+        target: usize,
+        sums: [[S::f32s; V]; P],
+    ) {
+        let values = self.finish.apply_all(registers, sums);
+        let output = &mut self.output[target..target + P];
+        for p in 0..P {
+            registers.store(values[p], &mut output[p]);
+        }
     }
 }

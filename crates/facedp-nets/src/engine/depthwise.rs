@@ -4,7 +4,7 @@ use pulp::Simd;
 
 use super::activation::{Epilogue, Finished};
 use super::lanes::{LANES, Lanes, grouped};
-use super::products::Sink;
+use super::products::{Sink, put_rest};
 use super::registers::Registers;
 use super::step::Part;
 use super::target::Target;
@@ -309,11 +309,7 @@ impl Sums<'_> {
                 let x = next.min(width - P);
                 let rows = lines.map(|line| Row::new(line, T * x, padding > 0, T * (P - 1) + 3));
                 let sums = windows::<S, V, P, T>(registers, rows, self.weights);
-                for p in 0..P {
-                    if x + p >= next {
-                        sink.put(registers, y * width + x + p, sums[p]);
-                    }
-                }
+                put_rest(registers, (y * width + next, next - x), sums, sink);
                 next = x + P;
             }
         }

@@ -37,6 +37,8 @@ pub(super) struct Place {
 pub(super) trait Places: Copy {
     /// Pixels from one place to the next.
     const STRIDE: usize;
+    /// Whether sums of neighbours are neighbours in the result.
+    const IN_ORDER: bool;
     fn count(self) -> usize;
     /// The position of a sum in the result.
     fn target(self, n: usize) -> usize;
@@ -56,6 +58,7 @@ pub(super) fn in_order(count: usize) -> Along<1> {
 
 impl<const T: usize> Places for Along<T> {
     const STRIDE: usize = T;
+    const IN_ORDER: bool = true;
     #[inline(always)]
     fn count(self) -> usize {
         self.count
@@ -69,6 +72,7 @@ impl<const T: usize> Places for Along<T> {
 /// Pixels were copied side by side: see [`gather`]. Targets come from a table.
 impl Places for &[Place] {
     const STRIDE: usize = 1;
+    const IN_ORDER: bool = false;
     #[inline(always)]
     fn count(self) -> usize {
         self.len()
@@ -100,9 +104,38 @@ pub(super) fn gather(
     }
 }
 
-/// Takes sums one pixel after the other.
+/// Takes sums.
 pub(super) trait Sink<S: Simd, const V: usize> {
     fn put(&mut self, registers: Registers<S, V>, target: usize, sum: [S::f32s; V]);
+
+    /// Takes the sums of neighbouring pixels. Decides what to do with them once for all.
+    fn put_all<const P: usize>(
+        &mut self,
+        registers: Registers<S, V>,
+        target: usize,
+        sums: [[S::f32s; V]; P],
+    );
+}
+
+/// Puts sums from the one at `skipped` on, the first of which belongs to `target`.
+#[inline(always)]
+pub(super) fn put_rest<S: Simd, const V: usize, const P: usize>(
+    registers: Registers<S, V>,
+    (target, skipped): (usize, usize),
+    sums: [[S::f32s; V]; P],
+    sink: &mut impl Sink<S, V>,
+) {
+    if skipped == 0 {
+        return sink.put_all(registers, target, sums);
+    }
+    // Stored first, in a loop that is unrolled: else the compiler would keep sums in memory all the time.
+    let mut stored = [[0.0; LANES]; P];
+    for p in 0..P {
+        registers.store(sums[p], &mut stored[p]);
+    }
+    for p in skipped..P {
+        sink.put(registers, target + p - skipped, registers.load(&stored[p]));
+    }
 }
 
 /// Where the sums of each group of channels go.
@@ -227,16 +260,19 @@ impl<const I: usize, const N: usize> Products<'_, I, N> {
                 }
             }
         }
-        // Stored first, in a loop that is unrolled: else the compiler would keep the sums in memory all the time.
-        let mut stored = [[[0.0; LANES]; P]; G];
         for g in 0..G {
-            for p in 0..P {
-                registers.store(sums[g][p], &mut stored[g][p]);
+            if L::IN_ORDER {
+                let target = (places.target(first), first - start);
+                put_rest(registers, target, sums[g], &mut sinks[g]);
+                continue;
             }
-        }
-        for g in 0..G {
+            let mut stored = [[0.0; LANES]; P];
+            for p in 0..P {
+                registers.store(sums[g][p], &mut stored[p]);
+            }
             for p in first - start..P {
-                sinks[g].put(registers, places.target(start + p), registers.load(&stored[g][p]));
+                let sum = registers.load(&stored[p]);
+                sinks[g].put(registers, places.target(start + p), sum);
             }
         }
     }

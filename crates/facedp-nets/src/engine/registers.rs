@@ -18,7 +18,29 @@ pub(super) trait Work {
 
 /// Runs it with the widest registers that this processor has.
 pub(super) fn dispatch(work: impl Work) {
+    #[cfg(test)]
+    if let Some(kind) = KIND.get() {
+        return kind.dispatch(Dispatched(work));
+    }
     pulp::Arch::new().dispatch(Dispatched(work));
+}
+
+#[cfg(test)]
+thread_local! {
+    static KIND: std::cell::Cell<Option<pulp::Arch>> = const { std::cell::Cell::new(None) };
+}
+
+/// Calls it once for each kind of registers that this processor has.
+#[cfg(test)]
+pub(super) fn with_each_kind(mut work: impl FnMut()) {
+    let mut kinds = vec![pulp::Arch::Scalar, pulp::Arch::new()];
+    #[cfg(target_arch = "x86_64")]
+    kinds.extend(pulp::x86::V3::try_new().map(pulp::Arch::V3));
+    for kind in kinds {
+        KIND.set(Some(kind));
+        work();
+    }
+    KIND.set(None);
 }
 
 struct Dispatched<W>(W);

@@ -108,4 +108,26 @@ impl<S: Simd, const V: usize> Sink<S, V> for GroupTarget<'_> {
         }
         registers.store(sum, pixel);
     }
+
+    #[inline(always)]
+    fn put_all<const P: usize>(
+        &mut self,
+        registers: Registers<S, V>,
+        target: usize,
+        sums: [[S::f32s; V]; P],
+    ) {
+        let mut sums = sums;
+        let pixels = &mut self.gradient[target..target + P];
+        if !self.first {
+            for p in 0..P {
+                sums[p] = registers.add(registers.load(&pixels[p]), sums[p]);
+            }
+        }
+        if let Some((finish, values)) = &self.undo {
+            sums = finish.undo_all(registers, sums, &values[target..]);
+        }
+        for p in 0..P {
+            registers.store(sums[p], &mut pixels[p]);
+        }
+    }
 }

@@ -6,6 +6,7 @@ use proptest::test_runner::RngSeed;
 
 use half::f16;
 
+use super::registers::with_each_kind;
 use super::{
     Builder, Conv, Dense, Depthwise, Network, NodeId, Op, Pool, Shape, Stem, Unit, Window,
     Workspace,
@@ -43,10 +44,28 @@ fn picture(net: &mut Builder, channels: usize) -> NodeId {
     net.then(net.input(), Op::Stem(stem.unwrap()))
 }
 
+/// The same in registers of each kind, but for rounding.
 fn run(network: &Network, shape: Shape, input: &[f32]) -> Vec<f32> {
-    let mut work = Workspace::default();
-    network.forward(&mut work, shape, |x| x.copy_from_slice(input));
-    network.output(&work, 0)
+    let mut outputs: Vec<Vec<f32>> = Vec::new();
+    with_each_kind(|| {
+        let mut work = Workspace::default();
+        network.forward(&mut work, shape, |x| x.copy_from_slice(input));
+        outputs.push(network.output(&work, 0));
+    });
+    assert!(outputs.iter().all(|output| close(output, &outputs[0])));
+    outputs.remove(1)
+}
+
+/// [`Network::backward`] after a run, likewise.
+fn gradient(network: &Network, shape: Shape, input: &[f32], upstream: &[f32]) -> Vec<f32> {
+    let mut gradients: Vec<Vec<f32>> = Vec::new();
+    with_each_kind(|| {
+        let mut work = Workspace::default();
+        network.forward(&mut work, shape, |x| x.copy_from_slice(input));
+        gradients.push(network.backward(&mut work, 0, upstream).to_vec());
+    });
+    assert!(gradients.iter().all(|gradient| close(gradient, &gradients[0])));
+    gradients.remove(1)
 }
 
 /// The cells of a window at output (y, x): the input position, `None` in the padding, and the kernel
@@ -257,9 +276,7 @@ fn slopes(network: &Network, shape: Shape, step: f32) -> (f64, f64) {
         let out = run(network, shape, &moved);
         out.iter().zip(&upstream).map(|(o, u)| f64::from(*o) * f64::from(*u)).sum()
     };
-    let mut work = Workspace::default();
-    network.forward(&mut work, shape, |input| input.copy_from_slice(&x));
-    let gradient = network.backward(&mut work, 0, &upstream);
+    let gradient = gradient(network, shape, &x, &upstream);
     let along = gradient.iter().zip(&direction).map(|(g, d)| f64::from(*g) * f64::from(*d)).sum();
     (along, (value(step) - value(-step)) / (2.0 * f64::from(step)))
 }
@@ -318,6 +335,28 @@ fn gradients_of_operations_equal_finite_differences() {
         let (gradient, difference) = slopes(&single(op, 3), shape, step);
         let within = 3e-3 * (1.0 + difference.abs());
         assert!((gradient - difference).abs() < within, "{name}: {gradient}, {difference}");
+    }
+}
+
+/// As many channels and pixels as are computed at once, and a few more.
+#[test]
+fn gradients_of_many_channels_equal_finite_differences() {
+    let (shape, middle, outputs) = (Shape::new(3, 17, 19), 35, 20);
+    let mut numbers = Numbers(15);
+    for (kernel, stride, padding) in [(1, 1, 0), (3, 1, 1), (3, 2, 0), (2, 1, 0)] {
+        let window = Window::new(kernel, stride, padding);
+        let mut net = Builder::default();
+        let weights = numbers.take(middle * 27);
+        let stem = Stem::new(Window::new(3, 1, 1), 3, &weights, &numbers.take(middle)).unwrap();
+        let x = net.then(net.input(), Op::Stem(stem));
+        let depth = Depthwise::new(Window::new(3, 1, 1), &numbers.take(9 * middle), &[0.0; 35]);
+        let x = net.then(x, Op::Depthwise(depth.unwrap()));
+        let weights = numbers.take(outputs * middle * kernel * kernel);
+        let conv = Conv::new(window, middle, &weights, &numbers.take(outputs)).unwrap();
+        let x = net.then(x, Op::Conv(conv));
+        let (gradient, difference) = slopes(&net.finish(&[x]), shape, 1e-2);
+        let within = 1e-2 * (1.0 + difference.abs());
+        assert!((gradient - difference).abs() < within, "{window:?}: {gradient}, {difference}");
     }
 }
 

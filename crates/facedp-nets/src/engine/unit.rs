@@ -5,7 +5,7 @@ use pulp::Simd;
 use super::activation::{Epilogue, Finished, Finishing};
 use super::depthwise::{Row, windows};
 use super::lanes::{LANES, Lanes};
-use super::products::{Sink, in_order};
+use super::products::{Sink, in_order, put_rest};
 use super::registers::Registers;
 use super::step::Part;
 use super::target::Target;
@@ -148,9 +148,7 @@ fn run_line_by<S: Simd, const V: usize, const P: usize>(
         }
         let x = next.min(width - P);
         let sums = windows::<S, V, P, 1>(registers, lines.map(|l| row(l, x, P + 2)), weights);
-        for p in 0..P {
-            sink.put(registers, x + p, sums[p]);
-        }
+        put_rest(registers, (next, next - x), sums, sink);
         next = x + P;
     }
 }
