@@ -3,7 +3,7 @@
 //! This applies the paper's idea to real recognisers: features are their embeddings, weights are the
 //! derivatives of embeddings (by back-propagation), and the Haar coefficients of the aligned face carry the
 //! change of luma. The face's pixels move a little too. Gradient steps lead away from the embeddings of the
-//! face and towards those of a person drawn from a public prior. Each step asks one recogniser, with slightly
+//! face and towards those of a person drawn from a public prior. Each step asks two recognisers, each with slightly
 //! different weights and a slightly different view of the face: what works on all of these also works on
 //! recognisers that are not built in. There is no guarantee; the receipt records what recognisers say
 //! afterwards.
