@@ -31,7 +31,7 @@ pub(crate) struct Conv {
 
 /// Convolutions with more channels have small pictures, for which transformed windows take longer to come from memory
 /// than they save.
-const MAX_WINOGRAD: usize = 128;
+const MAX_WINOGRAD: usize = 64;
 
 /// Places whose pixels are copied at once, so that they stay in the cache.
 const GATHERED: usize = 56;

@@ -228,8 +228,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// `P` neighbouring windows of 3x3, with a stride of `T`, from three lines. Every pixel is loaded once for all windows that
-/// contain it.
+/// `P` neighbouring windows of 3x3, with a stride of `T`, from three lines.
 #[inline(always)]
 pub(super) fn windows<S: Simd, const V: usize, const P: usize, const T: usize>(
     registers: Registers<S, V>,
@@ -244,18 +243,14 @@ pub(super) fn windows<S: Simd, const V: usize, const P: usize, const T: usize>(
         for kx in 0..3 {
             row[kx] = registers.load(&weights[3 * ky + kx]);
         }
-        for q in 0..count {
-            let pixel = match q {
-                0 => rows[ky].first,
-                q if q == count - 1 => rows[ky].last,
-                q => &inside[q - 1],
-            };
-            let value = registers.load(pixel);
-            for kx in 0..3 {
-                if q >= kx && (q - kx) % T == 0 && (q - kx) / T < P {
-                    let p = (q - kx) / T;
-                    sums[p] = registers.mul_adds(row[kx], value, sums[p]);
-                }
+        for kx in 0..3 {
+            for p in 0..P {
+                let pixel = match T * p + kx {
+                    0 => rows[ky].first,
+                    q if q == count - 1 => rows[ky].last,
+                    q => &inside[q - 1],
+                };
+                sums[p] = registers.mul_adds(row[kx], registers.load(pixel), sums[p]);
             }
         }
     }

@@ -149,6 +149,7 @@ pub(super) trait Sinks<S: Simd, const V: usize> {
 }
 
 /// Groups of results that are computed together, if there are enough registers: a pixel is loaded once for both.
+/// At most 2: see `tile`.
 pub(super) const TOGETHER: usize = 2;
 
 impl<const I: usize, const N: usize> Products<'_, I, N> {
@@ -167,32 +168,45 @@ impl<const I: usize, const N: usize> Products<'_, I, N> {
         while n < groups.end {
             let left = groups.end - n;
             match V {
+                1 if left >= TOGETHER && (8..=16).contains(&places.count()) => {
+                    let sinks = &mut sinks.groups::<TOGETHER>(n, area);
+                    self.run_by::<S, V, 8, 8, 8, TOGETHER>(registers, n, places, sinks);
+                    n += TOGETHER;
+                    continue;
+                }
                 1 if left >= TOGETHER => {
                     let sinks = &mut sinks.groups::<TOGETHER>(n, area);
-                    self.run_by::<S, V, 14, 7, TOGETHER>(registers, n, places, sinks);
+                    self.run_by::<S, V, 14, 7, 4, TOGETHER>(registers, n, places, sinks);
                     n += TOGETHER;
                     continue;
                 }
                 1 => {
                     let sinks = &mut sinks.groups::<1>(n, area);
-                    self.run_by::<S, V, 14, 7, 1>(registers, n, places, sinks);
+                    self.run_by::<S, V, 14, 7, 4, 1>(registers, n, places, sinks);
                 }
                 2 | 4 => {
                     let sinks = &mut sinks.groups::<1>(n, area);
-                    self.run_by::<S, V, 6, 3, 1>(registers, n, places, sinks);
+                    self.run_by::<S, V, 6, 3, 1, 1>(registers, n, places, sinks);
                 }
                 _ => {
                     let sinks = &mut sinks.groups::<1>(n, area);
-                    self.run_by::<S, V, 1, 1, 1>(registers, n, places, sinks);
+                    self.run_by::<S, V, 1, 1, 1, 1>(registers, n, places, sinks);
                 }
             }
             n += 1;
         }
     }
 
-    /// `G` groups from `group` on. `P` sums of each at once; of the last ones `Q`, which is half of it.
+    /// `G` groups from `group` on. `P` sums of each at once; of fewer `Q`, which is half of it, or `R`.
     #[inline(always)]
-    fn run_by<S: Simd, const V: usize, const P: usize, const Q: usize, const G: usize>(
+    fn run_by<
+        S: Simd,
+        const V: usize,
+        const P: usize,
+        const Q: usize,
+        const R: usize,
+        const G: usize,
+    >(
         &self,
         registers: Registers<S, V>,
         group: usize,
@@ -209,6 +223,9 @@ impl<const I: usize, const N: usize> Products<'_, I, N> {
             } else if count >= Q {
                 self.tile::<S, V, Q, G, _>(registers, group, n, places, sinks);
                 n += Q;
+            } else if count >= R {
+                self.tile::<S, V, R, G, _>(registers, group, n, places, sinks);
+                n += R;
             } else {
                 self.tile::<S, V, 1, G, _>(registers, group, n, places, sinks);
                 n += 1;
@@ -260,20 +277,32 @@ impl<const I: usize, const N: usize> Products<'_, I, N> {
                 }
             }
         }
-        for g in 0..G {
-            if L::IN_ORDER {
-                let target = (places.target(first), first - start);
-                put_rest(registers, target, sums[g], &mut sinks[g]);
-                continue;
-            }
-            let mut stored = [[0.0; LANES]; P];
-            for p in 0..P {
-                registers.store(sums[g][p], &mut stored[p]);
-            }
-            for p in first - start..P {
-                let sum = registers.load(&stored[p]);
-                sinks[g].put(registers, places.target(start + p), sum);
-            }
+        // Not a loop: it would not be unrolled, and the compiler would keep the sums in memory all the time.
+        let at = (start, first);
+        put_at(registers, places, at, sums[0], &mut sinks[0]);
+        if G > 1 {
+            put_at(registers, places, at, sums[G - 1], &mut sinks[G - 1]);
         }
+    }
+}
+
+/// Puts the sums of places from `start` on, without those before `first`.
+#[inline(always)]
+fn put_at<S: Simd, const V: usize, const P: usize, L: Places>(
+    registers: Registers<S, V>,
+    places: L,
+    (start, first): (usize, usize),
+    sums: [[S::f32s; V]; P],
+    sink: &mut impl Sink<S, V>,
+) {
+    if L::IN_ORDER {
+        return put_rest(registers, (places.target(first), first - start), sums, sink);
+    }
+    let mut stored = [[0.0; LANES]; P];
+    for p in 0..P {
+        registers.store(sums[p], &mut stored[p]);
+    }
+    for p in first - start..P {
+        sink.put(registers, places.target(start + p), registers.load(&stored[p]));
     }
 }

@@ -195,22 +195,36 @@ impl Stem {
             products.run(registers, groups.clone(), to.width, in_order(to.width), &mut sinks);
             for row in 0..self.window.kernel {
                 let line = &mut picture[COLOURS * (self.window.stride * y + row) * wide.width..];
-                for eight in 0..eights {
+                let part = |eight: usize| {
                     let (group, half) = ((row * eights + eight) / 2, (row * eights + eight) % 2);
-                    let columns = &columns[group * to.width..][..to.width];
-                    for (x, column) in columns.iter().enumerate() {
-                        let at = COLOURS * self.window.stride * x + EIGHT * eight;
-                        let (Some(sums), Some(column)) = (
-                            line[at..].first_chunk_mut::<EIGHT>(),
-                            column[EIGHT * half..].first_chunk::<EIGHT>(),
-                        ) else {
-                            continue;
-                        };
-                        for i in 0..EIGHT {
-                            sums[i] += column[i];
-                        }
-                    }
+                    (&columns[group * to.width..][..to.width], half)
+                };
+                let step = COLOURS * self.window.stride;
+                // Lines of windows of 3 and of 7 pixels at once.
+                match eights {
+                    2 => add_columns(line, step, [0, 1].map(part)),
+                    3 => add_columns(line, step, [0, 1, 2].map(part)),
+                    _ => (0..eights).for_each(|n| {
+                        let line = line.get_mut(EIGHT * n..).unwrap_or_default();
+                        add_columns(line, step, [part(n)]);
+                    }),
                 }
+            }
+        }
+    }
+}
+
+/// Adds columns, in parts of eight, each in a half of its pixels, to every `step`th place of a line.
+#[inline(always)]
+fn add_columns<const E: usize>(line: &mut [f32], step: usize, parts: [(&[Lanes], usize); E]) {
+    let count = parts.iter().map(|(columns, _)| columns.len()).min().unwrap_or(0);
+    for x in 0..count {
+        let place = line.get_mut(step * x..).and_then(|line| line.get_mut(..EIGHT * E));
+        let Some(place) = place else { break };
+        for (sums, (columns, half)) in place.as_chunks_mut::<EIGHT>().0.iter_mut().zip(&parts) {
+            let column: [f32; EIGHT] = columns[x].as_chunks().0[*half];
+            for i in 0..EIGHT {
+                sums[i] += column[i];
             }
         }
     }
