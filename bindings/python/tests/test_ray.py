@@ -15,7 +15,19 @@ import facedp  # noqa: E402
 import facedp.ray  # noqa: E402
 from conftest import KEY, PHOTOS  # noqa: E402
 
+from facedp._cluster.sources import blocks  # noqa: E402
+
 REQUEST = facedp.Request(method="rdp-optimal", epsilon=0.01, check="off", receipt=True)
+
+
+@pytest.mark.parametrize(("photos", "workers"), [(1, 1), (2, 2), (9, 4), (200, 2), (2000, 2), (2000, 300), (300_000, 2)])
+def test_blocks(photos: int, workers: int) -> None:
+    """Every photo once; no worker without one; few blocks, and small ones at the end."""
+    parts = list(blocks(list(range(photos)), workers))
+    assert [photo for part in parts for photo in part] == list(range(photos))
+    assert len(parts) >= min(photos, workers) and len(parts) < 5000
+    assert len(parts[-1]) <= 4
+    assert [len(part) for part in parts[:-1]] == sorted([len(part) for part in parts[:-1]], reverse=True)
 
 
 def test_a_run_and_its_reruns(tmp_path: Path) -> None:

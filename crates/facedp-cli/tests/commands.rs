@@ -398,3 +398,26 @@ fn weights_are_what_their_provenance_says() {
     }
     assert_eq!(files, 10);
 }
+
+/// An evaluation says how long it will take before it begins, and what it found, in words, last.
+#[test]
+fn an_evaluation_begins_with_its_time_and_ends_with_findings() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    for (name, photo) in [("Ada", "collins.jpg"), ("Bob", "hopper.jpg")] {
+        let person = path.join("people").join(name);
+        fs::create_dir_all(&person).unwrap();
+        let photos = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/photos");
+        for number in 1..3 {
+            let copy = person.join(format!("{name}_{number:04}.jpg"));
+            fs::copy(format!("{photos}/{photo}"), copy).unwrap();
+        }
+    }
+    let pairs = "2\t1\nAda\t1\t2\nAda\t1\tBob\t2\nBob\t1\t2\nBob\t1\tAda\t2\n";
+    fs::write(path.join("pairs.txt"), pairs).unwrap();
+    let outcome = facedp(path, &["evaluate", "recognisers", "people", "--pairs", "pairs.txt"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stderr.starts_with("this takes less than a minute"), "{}", outcome.stderr);
+    let last = outcome.stdout.trim_end().lines().last().unwrap();
+    assert!(last.starts_with("findings: ") && last.ends_with("100.0 of 100"), "{last}");
+}

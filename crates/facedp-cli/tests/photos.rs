@@ -99,6 +99,10 @@ fn noise_and_its_receipt() {
     let check = "dlib: 2 of 2 faces still match their original, SFace: 2 of 2, Intel: 2 of 2, \
                  MobileFaceNet: 2 of 2, FaceX-Zoo: 2 of 2: this method does not stop recognisers";
     assert!(text.contains(check), "{text}");
+    let alone =
+        facedp(path, &[&["protect", "photos/hopper.jpg", "-o", "alone"], &NOISE[..]].concat());
+    let check = "dlib: 1 of 1 face still matches its original, SFace: 1 of 1, Intel: 1 of 1";
+    assert!(alone.stdout.contains(check), "{}", alone.stdout);
     assert!(text.contains("not a differential privacy guarantee"), "{text}");
     for word in ["private", "protected"] {
         assert!(!text.contains(word), "{text}");
@@ -110,6 +114,10 @@ fn noise_and_its_receipt() {
     }
     let public = facedp(path, &["receipt", "public", receipt]).stdout;
     assert!(public.contains("\"claim\": \"paper-accounting\"") && public.contains("keyed"));
+    // Who was asked may be published; what they said may not.
+    for recogniser in ["dlib", "sface", "intel", "mobilefacenet", "facexzoo"] {
+        assert!(public.contains(recogniser), "no {recogniser} in {public}");
+    }
     for private in ["notice", "geometric_number", "box", "noisy_features", "distance"] {
         assert!(!public.contains(private), "{private} in {public}");
     }

@@ -78,7 +78,10 @@ fn quality_is_at_least_what_was_asked_for() {
         let score = protect(path, &args)[0]["faces"][0]["ssimulacra2"].as_f64().unwrap();
         assert!((floor..floor + 1.0).contains(&score), "{args:?}: {score}");
     }
-    // In words: a face that is hardly changed still matches, and what to do about it.
+    // In words: a face that is changed enough,
+    let outcome = facedp(path, &["protect", "face.png", "-o", "words", "--seed", "1"]);
+    assert!(outcome.stdout.contains("1 of 1 face no longer matches by dlib"), "{}", outcome.stdout);
+    // and one that is hardly changed and still matches, with what to do about it.
     let args =
         ["protect", "face.png", "-o", "out", "--seed", "1", "--force", "--min-quality", "95"];
     let outcome = facedp(path, &[&args[..], &["--shape", "off"]].concat());

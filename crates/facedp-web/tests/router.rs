@@ -453,6 +453,8 @@ fn a_photo_is_inspected_treated_fetched_and_deleted() {
         let place = page.begin(&photo, serde_json::from_str(settings).unwrap()).await;
         let last = page.finished(&place).await;
         assert_eq!((&last["state"], &last["name"]), (&"done".into(), &"a photo.jpg".into()));
+        // Counts are of faces, and named so: a `done` of 0 beside the state `done` would puzzle people.
+        assert_eq!((&last["faces_done"], last.get("done")), (&last["faces"], None), "{last}");
         let result = &last["result"];
         assert_eq!(result["claim"], "paper-accounting");
         // Also after degradation, whatever the method.

@@ -106,7 +106,8 @@ class Request:
 
     def replace(self, **settings: Unpack[Settings]) -> Request:
         """The same request with other settings; None unsets one."""
-        return Request(**{**self.settings(), **settings})
+        given: dict[str, Any] = {**settings}
+        return Request(**{**self.settings(), **given})
 
     def __getattr__(self, name: str) -> Any:
         try:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from . import _native
 from ._errors import FileError
@@ -122,7 +122,7 @@ class Result(Generic[T]):
         from ._images import opened
 
         file = io.BytesIO()
-        image = opened(self.image)  # type: ignore[arg-type]
+        image = opened(cast(Picture, self.image))
         suffix = target.suffix.lower()
         if suffix in (".jpg", ".jpeg"):
             image.convert("RGB").save(file, "JPEG", quality=92)
@@ -134,7 +134,7 @@ class Result(Generic[T]):
 
     def side_by_side(self) -> Image:
         """Before and after, as a Pillow image."""
-        return side_by_side(self.original, self.image)  # type: ignore[arg-type]
+        return side_by_side(self.original, cast(Picture, self.image))
 
     def _repr_jpeg_(self) -> bytes:
         """Notebooks show before and after, at a size that can be stored in them."""

@@ -443,8 +443,12 @@ impl Summary {
         let phrase = |(number, r): (usize, &Matches)| {
             let Matches { name, faces, still_match } = r;
             let name = recogniser(name);
-            let what = if number == 0 { " faces still match their original" } else { "" };
-            format!("{name}: {still_match} of {faces}{what}")
+            if number > 0 {
+                return format!("{name}: {still_match} of {faces}");
+            }
+            let one = *faces == 1 || *still_match == 1;
+            let what = if one { "still matches its" } else { "still match their" };
+            format!("{name}: {still_match} of {} {what} original", count(*faces, "face"))
         };
         let phrases: Vec<String> = self.recognisers.iter().enumerate().map(phrase).collect();
         let all = self.recognisers.iter().any(|r| r.still_match == r.faces);
