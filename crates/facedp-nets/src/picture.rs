@@ -46,11 +46,6 @@ impl Picture {
         Self { rgb, ..*self }
     }
 
-    fn pixel(&self, x: usize, y: usize) -> [f32; 3] {
-        let at = 3 * (y * self.width + x);
-        [0, 1, 2].map(|c| f32::from(self.rgb[at + c]))
-    }
-
     /// A picture of half the size; each pixel is the mean of four. An odd last row or column is dropped.
     pub fn halved(&self) -> Picture {
         halved(self.width, self.height, &self.rgb)
@@ -67,19 +62,31 @@ impl Picture {
 
     /// The colour at a point, by bilinear interpolation; black outside. Pixel centres are integers.
     fn at(&self, x: f32, y: f32) -> [f32; 3] {
-        let (left, top) = (x.floor(), y.floor());
+        let (left, top) = (floor(x), floor(y));
         let (right, bottom) = (x - left, y - top);
+        let weights = [
+            (1.0 - right) * (1.0 - bottom),
+            right * (1.0 - bottom),
+            (1.0 - right) * bottom,
+            right * bottom,
+        ];
         let mut colour = [0.0; 3];
-        for (dx, dy, weight) in [
-            (0.0, 0.0, (1.0 - right) * (1.0 - bottom)),
-            (1.0, 0.0, right * (1.0 - bottom)),
-            (0.0, 1.0, (1.0 - right) * bottom),
-            (1.0, 1.0, right * bottom),
-        ] {
-            let (x, y) = (left + dx, top + dy);
-            if x >= 0.0 && y >= 0.0 && x < self.width as f32 && y < self.height as f32 {
-                let pixel = self.pixel(x as usize, y as usize);
-                colour.iter_mut().zip(pixel).for_each(|(c, p)| *c += weight * p);
+        let mut add = |pixel: &[u8], weight: f32| {
+            colour.iter_mut().zip(pixel).for_each(|(c, p)| *c += weight * f32::from(*p));
+        };
+        let (last_x, last_y) = (self.width as f32 - 1.0, self.height as f32 - 1.0);
+        if left >= 0.0 && top >= 0.0 && left < last_x && top < last_y {
+            let first = 3 * (top as usize * self.width + left as usize);
+            let (upper, lower) =
+                (&self.rgb[first..][..6], &self.rgb[first + 3 * self.width..][..6]);
+            let pixels = [&upper[..3], &upper[3..], &lower[..3], &lower[3..]];
+            pixels.into_iter().zip(weights).for_each(|(pixel, weight)| add(pixel, weight));
+            return colour;
+        }
+        let places = [(left, top), (left + 1.0, top), (left, top + 1.0), (left + 1.0, top + 1.0)];
+        for ((x, y), weight) in places.into_iter().zip(weights) {
+            if x >= 0.0 && y >= 0.0 && x <= last_x && y <= last_y {
+                add(&self.rgb[3 * (y as usize * self.width + x as usize)..][..3], weight);
             }
         }
         colour
@@ -141,6 +148,16 @@ impl Picture {
             }
         }
         Chip { side, values }
+    }
+}
+
+/// `x.floor()`, which is a function call on old processors, of numbers that fit.
+fn floor(x: f32) -> f32 {
+    let whole = x as i32 as f32;
+    match whole.partial_cmp(&x) {
+        Some(std::cmp::Ordering::Greater) => whole - 1.0,
+        Some(_) => whole,
+        None => x,
     }
 }
 

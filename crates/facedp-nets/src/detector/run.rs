@@ -8,12 +8,9 @@ use crate::engine::{Shape, Workspace};
 use crate::networks::yunet::STRIDES;
 use crate::picture::Picture;
 
-/// The largest width and height of a tile: the network keeps lines in the cache, and its other values in memory.
-const TILE: [usize; 2] = [1056, 1600];
-/// The overlap of neighbours, which exceeds the largest face.
+/// The side of a tile, and the overlap of neighbours, which exceeds the largest face.
+const TILE: usize = 640;
 const TILE_OVERLAP: usize = 224;
-/// Sides of the network's input are multiples of this.
-const GRID: usize = 32;
 
 impl Detector {
     /// Faces at the picture's own size, tile by tile.
@@ -24,8 +21,8 @@ impl Detector {
         work: &mut Workspace,
     ) -> Vec<Face> {
         let mut found = Vec::new();
-        for (top, bottom) in tiles(picture.height(), TILE[1]) {
-            for (left, right) in tiles(picture.width(), TILE[0]) {
+        for (top, bottom) in tiles(picture.height()) {
+            for (left, right) in tiles(picture.width()) {
                 // A face that an inner edge cuts off is complete in the neighbouring tile.
                 let cut = |face: &Face| {
                     let Rect { x, y, width, height } = face.rect;
@@ -65,7 +62,7 @@ impl Detector {
         min_score: f32,
         work: &mut Workspace,
     ) -> Vec<Face> {
-        let padded = |n: usize| n.next_multiple_of(GRID);
+        let padded = |n: usize| n.next_multiple_of(32);
         let shape = Shape::new(3, padded(rows.len()), padded(columns.len()));
         self.network.forward_lines(work, shape, |mut lines| {
             let mut rows = rows;
@@ -99,13 +96,13 @@ impl Detector {
     }
 }
 
-/// Start and end of the tiles along a side: as few as possible, and as small as possible.
-fn tiles(n: usize, largest: usize) -> Vec<(usize, usize)> {
-    if n <= largest {
+/// Start and end of the tiles along a side.
+fn tiles(n: usize) -> Vec<(usize, usize)> {
+    if n <= TILE {
         return vec![(0, n)];
     }
-    let count = (n - TILE_OVERLAP).div_ceil(largest - TILE_OVERLAP);
-    let side = (n + (count - 1) * TILE_OVERLAP).div_ceil(count).next_multiple_of(GRID).min(n);
-    let start = |i: usize| i * (n - side) / (count - 1);
-    (0..count).map(|i| (start(i), start(i) + side)).collect()
+    // As few as possible, evenly spaced.
+    let count = (n - TILE_OVERLAP).div_ceil(TILE - TILE_OVERLAP);
+    let start = |i: usize| i * (n - TILE) / (count - 1);
+    (0..count).map(|i| (start(i), start(i) + TILE)).collect()
 }

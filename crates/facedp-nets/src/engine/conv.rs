@@ -1,6 +1,7 @@
 //! Dense convolution, straight from the pixels: no window is copied.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use pulp::Simd;
 
@@ -22,11 +23,18 @@ pub(crate) struct Conv {
     outputs: usize,
     /// A matrix of inputs x outputs for each group of outputs, group of inputs and position in the window.
     weights: Vec<Lanes>,
-    /// A matrix of outputs x inputs for each group of inputs, group of outputs and position in the window.
-    transposed: Vec<Lanes>,
-    /// Instead of both where it pays: forward and backward.
-    winograd: Option<[Winograd; 2]>,
+    /// Instead of them where it pays.
+    winograd: Option<Winograd>,
+    backward: OnceLock<Backward>,
     bias: Vec<Lanes>,
+}
+
+/// The same weights for gradients, which few runs of the program need: from when the first one is asked for.
+#[derive(Debug, Clone)]
+enum Backward {
+    /// A matrix of outputs x inputs for each group of inputs, group of outputs and position in the window.
+    Plain(Vec<Lanes>),
+    Winograd(Winograd),
 }
 
 /// Convolutions with more channels have small pictures, for which transformed windows take longer to come from memory
@@ -55,16 +63,22 @@ impl Conv {
         let bias = grouped(bias, 0.0);
         if window == Window::new(3, 1, 1) && inputs.max(outputs) <= MAX_WINOGRAD {
             let forward = Winograd::new(inputs, outputs, &|i, o, tap| weight(o, i, tap));
-            // The transpose of this convolution has its windows turned by 180 degrees.
-            let backward =
-                Winograd::new(outputs, inputs, &|o, i, tap| weight(o, i, area - 1 - tap));
-            let winograd = Some([forward, backward]);
-            let (weights, transposed) = (Vec::new(), Vec::new());
-            return Some(Self { window, outputs, weights, transposed, winograd, bias });
+            let (weights, winograd, backward) = (Vec::new(), Some(forward), OnceLock::new());
+            return Some(Self { window, outputs, weights, winograd, backward, bias });
         }
         let weights = matrices(inputs, outputs, area, &|i, o, tap| weight(o, i, tap));
-        let transposed = matrices(outputs, inputs, area, &weight);
-        Some(Self { window, outputs, weights, transposed, winograd: None, bias })
+        let (winograd, backward) = (None, OnceLock::new());
+        Some(Self { window, outputs, weights, winograd, backward, bias })
+    }
+
+    fn for_gradients(&self) -> &Backward {
+        self.backward.get_or_init(|| match &self.winograd {
+            Some(winograd) => Backward::Winograd(winograd.transposed()),
+            None => {
+                let (groups, area) = (self.bias.len(), self.window.kernel * self.window.kernel);
+                Backward::Plain(transposed(&self.weights, groups, area))
+            }
+        })
     }
 
     pub(super) fn shape(&self, from: Shape) -> Shape {
@@ -77,8 +91,8 @@ impl Conv {
 
     /// The number of pixels that it needs in the scratch memory.
     pub(super) fn scratch_len(&self, from: Shape) -> usize {
-        if let Some([forward, backward]) = &self.winograd {
-            return forward.scratch_len().max(backward.scratch_len());
+        if let Some(winograd) = &self.winograd {
+            return winograd.scratch_len();
         }
         let to = self.shape(from);
         let (wide, margins) =
@@ -116,7 +130,7 @@ impl Conv {
         output: Part<'_>,
         scratch: &mut Scratch,
     ) {
-        if let Some([forward, _]) = &self.winograd {
+        if let Some(forward) = &self.winograd {
             let groups = output.groups(from.area());
             let mut sinks = Finishing { epilogue, bias: &self.bias, output };
             return forward.run(registers, (input, from), groups, scratch, &mut sinks);
@@ -149,14 +163,16 @@ impl Conv {
         mut gradient: Target<'_>,
         scratch: &mut Scratch,
     ) {
-        if let Some([_, backward]) = &self.winograd {
-            let groups = gradient.groups(from.area());
-            return backward.run(registers, (upstream, from), groups, scratch, &mut gradient);
-        }
+        let groups = gradient.groups(from.area());
+        let weights = match self.for_gradients() {
+            Backward::Winograd(winograd) => {
+                return winograd.run(registers, (upstream, from), groups, scratch, &mut gradient);
+            }
+            Backward::Plain(weights) => &weights[..],
+        };
         let Scratch { memory, tables, terms, .. } = scratch;
         let (to, area) = (self.shape(from), self.window.kernel * self.window.kernel);
-        let groups = gradient.groups(from.area());
-        let (weights, pitch) = (&self.transposed[..], to.groups() * area * LANES);
+        let pitch = to.groups() * area * LANES;
         if self.is_pointwise() {
             tables.pointwise(to);
             let terms = &tables.terms[..];
@@ -203,6 +219,22 @@ impl Gathered<'_> {
             products.run(registers, groups.clone(), area, places, sinks);
         }
     }
+}
+
+/// The weights in the other direction, from those to `groups` groups of channels.
+fn transposed(weights: &[Lanes], groups: usize, area: usize) -> Vec<Lanes> {
+    let matrices = weights.as_chunks::<LANES>().0;
+    let others = matrices.len() / (groups * area).max(1);
+    let mut rows = Vec::with_capacity(weights.len());
+    for other in 0..others {
+        for group in 0..groups {
+            for tap in 0..area {
+                let matrix = &matrices[(group * others + other) * area + tap];
+                rows.extend((0..LANES).map(|n| matrix.map(|row| row[n])));
+            }
+        }
+    }
+    rows
 }
 
 /// Weights from `from` to `to` channels, as matrices of 16x16: for each group of `to`, group of `from`, and position

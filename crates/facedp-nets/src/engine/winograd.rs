@@ -50,9 +50,29 @@ impl Winograd {
         Self { groups, weights }
     }
 
-    /// The number of pixels that it needs in the scratch memory.
+    /// For gradients: the transpose has its windows turned by 180 degrees, which swaps the first and the last one of the
+    /// elements along a side.
+    pub(super) fn transposed(&self) -> Self {
+        let groups = self.weights.len() / (ELEMENTS * self.groups * LANES).max(1);
+        let matrices = self.weights.as_chunks::<LANES>().0;
+        let turned = |n: usize| [3, 1, 2, 0][n];
+        let mut weights = Vec::with_capacity(self.weights.len());
+        for from in 0..self.groups {
+            for element in 0..ELEMENTS {
+                let element = 4 * turned(element / 4) + turned(element % 4);
+                for to in 0..groups {
+                    let matrix = &matrices[(to * ELEMENTS + element) * self.groups + from];
+                    weights.extend((0..LANES).map(|n| matrix.map(|row| row[n])));
+                }
+            }
+        }
+        Self { groups, weights }
+    }
+
+    /// The number of pixels that it needs in the scratch memory, in either direction.
     pub(super) fn scratch_len(&self) -> usize {
-        (self.groups + TOGETHER) * ELEMENTS * BLOCK
+        let others = self.weights.len() / (ELEMENTS * self.groups * LANES).max(1);
+        (self.groups.max(others) + TOGETHER) * ELEMENTS * BLOCK
     }
 
     /// Computes the results of some groups of outputs.
