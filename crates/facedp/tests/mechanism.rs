@@ -4,12 +4,11 @@
 use std::sync::{Arc, LazyLock};
 
 use facedp::basis::Basis;
-use facedp::noise::{Randomness, Source, experiment, keyed};
+use facedp::noise::{ChaCha, Randomness, Source, experiment, keyed};
 use facedp::{
     Claim, Drawn, Epsilon, Error, FeatureModel, Method, Plan, Plane, Preset, Ranking, Sensitivity,
     Solver, Terms, TrainingSet,
 };
-use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
 static MODEL: LazyLock<Arc<FeatureModel>> = LazyLock::new(|| {
@@ -318,13 +317,13 @@ fn nothing_panics_on_a_small_model() {
 fn receipts_claim_no_more_than_is_true() {
     let plan = plan(method(Preset::RdpOptimal, 16));
     let release =
-        |chip: &Plane, noise: &mut Source<ChaCha20Rng>| plan.protect(chip, noise).unwrap();
+        |chip: &Plane, noise: &mut Source<ChaCha>| plan.protect(chip, noise).unwrap();
     let seeded = release(&face(), &mut experiment(1, "receipt")).terms();
     assert_eq!((seeded.claim, seeded.randomness), (Claim::None, Randomness::Experiment));
     let by_key = release(&face(), &mut keyed(&[7; 32], b"receipt")).terms();
     assert_eq!((by_key.claim, by_key.randomness), (Claim::PaperAccounting, Randomness::Keyed));
     // A generator that stands for one with secret entropy.
-    let system = |n: u8| Source::system(ChaCha20Rng::from_seed([n; 32]));
+    let system = |n: u8| Source::system(ChaCha::from_seed([n; 32]));
     let one = release(&face(), &mut system(1));
     assert_eq!(one.terms().claim, Claim::PaperAccounting);
     assert_eq!(one.terms().randomness, Randomness::System);
