@@ -10,10 +10,9 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 use getrandom::SysRng;
-use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng, TryRng};
 
-use facedp::noise::{Randomness, Source, experiment, keyed};
+use facedp::noise::{ChaCha, Randomness, Source, experiment, keyed};
 
 use crate::error::{Error, Result};
 use crate::files::{self, Readers};
@@ -117,10 +116,10 @@ pub enum Secret {
 
 impl Secret {
     /// The generator for a context: one face of one photo under one plan.
-    pub(crate) fn source(&self, context: &[u8]) -> Result<Source<ChaCha20Rng>> {
+    pub(crate) fn source(&self, context: &[u8]) -> Result<Source<ChaCha>> {
         match self {
             Secret::Key(key) => Ok(keyed(&key.0, context)),
-            Secret::Fresh => ChaCha20Rng::try_from_rng(&mut SysRng)
+            Secret::Fresh => ChaCha::try_from_rng(&mut SysRng)
                 .map(Source::system)
                 .map_err(|e| Error::Entropy(e.to_string())),
             Secret::Seed(seed) => {

@@ -44,7 +44,7 @@ pub fn row(
             if n == 0 {
                 first = release.real_variance();
             }
-            sum.iter_mut().zip(release.noise.data()).for_each(|(sum, noise)| *sum += noise);
+            sum.iter_mut().zip(release.noise().data()).for_each(|(sum, noise)| *sum += noise);
         }
         let remaining = sum.iter().map(|v| (v / RELEASES as f64).powi(2)).sum();
         Ok((first, remaining))

@@ -4,12 +4,11 @@
 use std::sync::{Arc, LazyLock};
 
 use facedp::basis::Basis;
-use facedp::noise::{Randomness, Source, experiment, keyed};
+use facedp::noise::{ChaCha, Randomness, Source, experiment, keyed};
 use facedp::{
     Claim, Drawn, Epsilon, Error, FeatureModel, Method, Plan, Plane, Preset, Ranking, Sensitivity,
     Solver, Terms, TrainingSet,
 };
-use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
 static MODEL: LazyLock<Arc<FeatureModel>> = LazyLock::new(|| {
@@ -180,7 +179,8 @@ fn a_release_is_the_chip_plus_noise_with_its_features() {
     let plan = plan(method(Preset::Rdp, 16));
     let face = face();
     let release = plan.protect(&face, &mut experiment(1, "a")).unwrap();
-    for ((p, n), sum) in face.data().iter().zip(release.noise.data()).zip(release.plane.data()) {
+    let noise = release.noise();
+    for ((p, n), sum) in face.data().iter().zip(noise.data()).zip(release.plane.data()) {
         assert_eq!(p + n, *sum);
     }
     // F' - F = U^T noise, and F of the mean face is 0.
@@ -188,12 +188,12 @@ fn a_release_is_the_chip_plus_noise_with_its_features() {
     assert_eq!(features.len(), 16);
     for (i, f) in features.iter().enumerate() {
         let eigenface = &MODEL.eigenfaces()[i * 16384..][..16384];
-        let along: f64 = eigenface.iter().zip(release.noise.data()).map(|(u, n)| u * n).sum();
+        let along: f64 = eigenface.iter().zip(noise.data()).map(|(u, n)| u * n).sum();
         assert!((f - along).abs() < 1e-9);
     }
     // The same generator gives the same noise: under a public plan it does not depend on the photo.
     let repeated = plan.protect(&Plane::zeros(128, 128), &mut experiment(1, "a")).unwrap();
-    assert_eq!(repeated.noise, release.noise);
+    assert_eq!(repeated.noise(), noise);
 }
 
 #[test]
@@ -317,13 +317,13 @@ fn nothing_panics_on_a_small_model() {
 fn receipts_claim_no_more_than_is_true() {
     let plan = plan(method(Preset::RdpOptimal, 16));
     let release =
-        |chip: &Plane, noise: &mut Source<ChaCha20Rng>| plan.protect(chip, noise).unwrap();
+        |chip: &Plane, noise: &mut Source<ChaCha>| plan.protect(chip, noise).unwrap();
     let seeded = release(&face(), &mut experiment(1, "receipt")).terms();
     assert_eq!((seeded.claim, seeded.randomness), (Claim::None, Randomness::Experiment));
     let by_key = release(&face(), &mut keyed(&[7; 32], b"receipt")).terms();
     assert_eq!((by_key.claim, by_key.randomness), (Claim::PaperAccounting, Randomness::Keyed));
     // A generator that stands for one with secret entropy.
-    let system = |n: u8| Source::system(ChaCha20Rng::from_seed([n; 32]));
+    let system = |n: u8| Source::system(ChaCha::from_seed([n; 32]));
     let one = release(&face(), &mut system(1));
     assert_eq!(one.terms().claim, Claim::PaperAccounting);
     assert_eq!(one.terms().randomness, Randomness::System);

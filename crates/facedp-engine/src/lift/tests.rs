@@ -59,7 +59,7 @@ fn luma_moves_by_the_lifted_noise_and_nothing_else_moves() {
         let patch = Patch::face(&face.landmarks).unwrap();
         let chip = patch.chip(&original, 128);
         let release = plan.protect(&chip, &mut experiment(1, "lift")).unwrap();
-        Lift::new(&release.noise, &patch, &original)
+        Lift::new(&release.noise(), &patch, &original)
     });
     let lifts: Vec<Lift> = lifts.collect();
     let noise = lifted(&lifts, &original);

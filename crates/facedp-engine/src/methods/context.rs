@@ -1,7 +1,6 @@
 //! The context from which the randomness of a face is derived.
 
-use facedp::noise::Source;
-use rand_chacha::ChaCha20Rng;
+use facedp::noise::{ChaCha, Source};
 
 use crate::error::Result;
 use crate::key::Secret;
@@ -21,7 +20,7 @@ impl<'a> NoiseContext<'a> {
 
     /// The generator for the face whose chip covers a region. The region is rounded coarsely: the last bits
     /// of a detector's output differ between processors and must not change the noise.
-    pub(super) fn source(&self, region: Region) -> Result<Source<ChaCha20Rng>> {
+    pub(super) fn source(&self, region: Region) -> Result<Source<ChaCha>> {
         let Region { x, y, width, height } = region;
         let unit = (width.max(height) / 8).max(1).next_power_of_two();
         let centre = [x + width / 2, y + height / 2, width + height].map(|n| (n + unit / 2) / unit);

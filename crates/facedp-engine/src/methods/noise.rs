@@ -84,25 +84,27 @@ impl Noise {
         Ok(Self { plan, secret, identity, record: request.receipt, psnr })
     }
 
-    /// Releases a chip. Experiments can scale the noise; an all-zero draw cannot be scaled and is drawn
+    /// Releases a chip, with its noise. Experiments can scale the noise; an all-zero draw cannot be scaled and is drawn
     /// again.
     fn release<R: CryptoRng>(
         &self,
         chip: &Plane,
         source: &mut facedp::noise::Source<R>,
-    ) -> Result<Release> {
+    ) -> Result<(Release, Plane)> {
         let mut release = self.plan.protect(chip, source)?;
-        let Some(psnr) = self.psnr else { return Ok(release) };
+        let mut noise = release.noise();
+        let Some(psnr) = self.psnr else { return Ok((release, noise)) };
         for _ in 0..MAX_EMPTY_DRAWS {
-            if release.noise.energy() > 0.0 {
+            if noise.energy() > 0.0 {
                 break;
             }
             release = self.plan.protect(chip, source)?;
+            noise = release.noise();
         }
         let energy = 255f64.powi(2) / 10f64.powf(psnr / 10.0) * chip.data().len() as f64;
-        let factor = (energy / release.noise.energy().max(f64::MIN_POSITIVE)).sqrt();
-        release.noise.data_mut().iter_mut().for_each(|value| *value *= factor);
-        Ok(release)
+        let factor = (energy / noise.energy().max(f64::MIN_POSITIVE)).sqrt();
+        noise.data_mut().iter_mut().for_each(|value| *value *= factor);
+        Ok((release, noise))
     }
 }
 
@@ -141,11 +143,11 @@ impl Treatment for Noise {
                 true => face.patch.chip(&photo, side),
                 false => Plane::zeros(side, side),
             };
-            let release = self.release(&chip, &mut context.source(face.region)?)?;
-            lifts.push(Lift::new(&release.noise, &face.patch, &photo));
-            let pixels = release.noise.data().len() as f64;
+            let (release, noise) = self.release(&chip, &mut context.source(face.region)?)?;
+            lifts.push(Lift::new(&noise, &face.patch, &photo));
+            let pixels = noise.data().len() as f64;
             changes.push(Change {
-                mse: release.real_variance() / pixels,
+                mse: noise.energy() / pixels,
                 expected_mse: Some(release.expected_variance / pixels),
                 original: None,
                 details: match self.record {

@@ -74,6 +74,32 @@ impl Haar {
         }
         unfold(&average, corner, side, half, plane, stride);
     }
+
+    /// The rows of the inverse of a sparse vector, from the top, each with how often it is repeated.
+    ///
+    /// Inverts only the corner that holds the non-zero coefficients. At finer levels, without details, each
+    /// value is halved and repeated.
+    fn for_each_row(&self, sparse: &[(usize, f64)], mut take: impl FnMut(&[f64], usize)) {
+        let reach = |&(index, _): &(usize, f64)| (index / self.side).max(index % self.side) + 1;
+        let reach = sparse.iter().map(reach).max().unwrap_or(1).next_power_of_two();
+        let side = reach.max(self.side >> (self.levels - 1)).max(2);
+        let mut corner = vec![0.0; side * side];
+        for &(index, value) in sparse {
+            corner[index / self.side * side + index % self.side] = value;
+        }
+        let repeat = self.side / side;
+        let levels = self.levels - repeat.trailing_zeros();
+        let mut small = vec![0.0; side * side];
+        Self::inverse_corner(&corner, side, levels, &mut small, side);
+        let scale = 1.0 / repeat as f64;
+        let mut row = vec![0.0; self.side];
+        for from in small.chunks_exact(side) {
+            for (value, cells) in from.iter().zip(row.chunks_exact_mut(repeat)) {
+                cells.fill(scale * value);
+            }
+            take(&row, repeat);
+        }
+    }
 }
 
 /// One inverse level: the averages (`half x half`) and their details in `corner` become a square of
@@ -135,31 +161,26 @@ impl Transform for Haar {
         Self::inverse_corner(&packed, self.side, self.levels, coefficients, self.side);
     }
 
-    /// Inverts only the corner that holds the non-zero coefficients. At finer levels, without
-    /// details, each value is halved and repeated.
     fn synthesise(&self, sparse: &[(usize, f64)], plane: &mut [f64]) {
-        let reach = |&(index, _): &(usize, f64)| (index / self.side).max(index % self.side) + 1;
-        let reach = sparse.iter().map(reach).max().unwrap_or(1).next_power_of_two();
-        let side = reach.max(self.side >> (self.levels - 1)).max(2);
-        let mut corner = vec![0.0; side * side];
-        for &(index, value) in sparse {
-            corner[index / self.side * side + index % self.side] = value;
-        }
-        let repeat = self.side / side;
-        if repeat == 1 {
-            return Self::inverse_corner(&corner, side, self.levels, plane, self.side);
-        }
-        let mut small = vec![0.0; side * side];
-        let levels = self.levels - repeat.trailing_zeros();
-        Self::inverse_corner(&corner, side, levels, &mut small, side);
-        let scale = 1.0 / repeat as f64;
-        for (from, rows) in small.chunks_exact(side).zip(plane.chunks_exact_mut(repeat * self.side))
-        {
-            let (first, others) = rows.split_at_mut(self.side);
-            for (value, cells) in from.iter().zip(first.chunks_exact_mut(repeat)) {
-                cells.fill(scale * value);
+        let mut at = 0;
+        self.for_each_row(sparse, |row, times| {
+            for out in plane[at..][..times * self.side].chunks_exact_mut(self.side) {
+                out.copy_from_slice(row);
             }
-            others.chunks_exact_mut(self.side).for_each(|row| row.copy_from_slice(first));
-        }
+            at += times * self.side;
+        });
+    }
+
+    fn add(&self, sparse: &[(usize, f64)], plane: &[f64]) -> Vec<f64> {
+        let mut sum = Vec::with_capacity(plane.len());
+        self.for_each_row(sparse, |row, times| {
+            for plane in plane[sum.len()..][..times * self.side].chunks_exact(self.side) {
+                // Compiled for long vectors, too.
+                pulp::Arch::new().dispatch(|| {
+                    sum.extend(plane.iter().zip(row).map(|(plane, row)| plane + row));
+                });
+            }
+        });
+        sum
     }
 }

@@ -94,4 +94,12 @@ pub trait Transform: Send + Sync {
         }
         self.inverse(plane);
     }
+
+    /// A plane plus the inverse of a sparse vector, which is not laid out for it where the basis allows that:
+    /// adding noise to a chip waits for memory.
+    fn add(&self, sparse: &[(usize, f64)], plane: &[f64]) -> Vec<f64> {
+        let mut added = vec![0.0; plane.len()];
+        self.synthesise(sparse, &mut added);
+        plane.iter().zip(&added).map(|(plane, added)| plane + added).collect()
+    }
 }

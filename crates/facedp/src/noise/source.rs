@@ -2,10 +2,11 @@
 
 use std::convert::Infallible;
 
-use rand_chacha::ChaCha20Rng;
 use rand_core::{CryptoRng, SeedableRng, TryCryptoRng, TryRng};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+use super::chacha::ChaCha;
 
 /// Where the randomness of a release came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,12 +42,12 @@ impl<R: CryptoRng> Source<R> {
 /// A repeatable generator for one item of an experiment.
 ///
 /// Each label has an independent stream, so the order of items does not matter.
-pub fn experiment(seed: u64, label: &str) -> Source<ChaCha20Rng> {
+pub fn experiment(seed: u64, label: &str) -> Source<ChaCha> {
     let mut hash = Sha256::new();
     hash.update(b"facedp experiment");
     hash.update(seed.to_le_bytes());
     hash.update(label.as_bytes());
-    let generator = ChaCha20Rng::from_seed(hash.finalize().into());
+    let generator = ChaCha::from_seed(hash.finalize().into());
     Source { generator, randomness: Randomness::Experiment }
 }
 
@@ -56,9 +57,9 @@ pub fn experiment(seed: u64, label: &str) -> Source<ChaCha20Rng> {
 /// The same key and context give the same noise, so averaging several releases of one photo gains
 /// nothing. Without the key, the noise is indistinguishable from fresh noise. The caller must give
 /// different items different contexts (proofs/repeated.md).
-pub fn keyed(key: &[u8; 32], context: &[u8]) -> Source<ChaCha20Rng> {
+pub fn keyed(key: &[u8; 32], context: &[u8]) -> Source<ChaCha> {
     let seed = blake3::Hasher::new_keyed(key).update(b"facedp noise 1").update(context).finalize();
-    let generator = ChaCha20Rng::from_seed(*seed.as_bytes());
+    let generator = ChaCha::from_seed(*seed.as_bytes());
     Source { generator, randomness: Randomness::Keyed }
 }
 

@@ -42,7 +42,7 @@ use crate::weights::Weights;
 pub struct Plan {
     method: Method,
     model: Arc<FeatureModel>,
-    transform: Box<dyn Transform>,
+    transform: Arc<dyn Transform>,
     law: Geometric,
     sensitivities: Vec<f64>,
     spread: Spread,
@@ -70,7 +70,8 @@ impl Plan {
         if !(1..=available).contains(&wanted) {
             return Err(Error::Features { wanted, available });
         }
-        let transform = method.basis.transform(model.side(), model.side())?;
+        let transform: Arc<dyn Transform> =
+            method.basis.transform(model.side(), model.side())?.into();
         let law = Geometric::new(method.geometric_p, model.pixels())?;
         let survivals = law.survivals();
         let sensitivities = sensitivities(&model, &method);
@@ -111,14 +112,13 @@ impl Plan {
         let sampler = self.sampler(chip)?;
         let (geometric_number, sparse) = sampler.draw(noise);
         let scales = &sampler.ranked.scales;
-        let mut added = Plane::zeros(chip.width(), chip.height());
-        self.transform.synthesise(&sparse, added.data_mut());
-        let sum = chip.data().iter().zip(added.data()).map(|(p, n)| p + n).collect();
-        let plane = Plane::new(chip.width(), chip.height(), sum)?;
+        let (width, height) = (chip.width(), chip.height());
+        let sum = self.transform.add(&sparse, chip.data());
         let used = scales.units().len().min(geometric_number);
         Ok(Release {
-            plane,
-            noise: added,
+            plane: Plane::new(width, height, sum)?,
+            sparse,
+            transform: Arc::clone(&self.transform),
             geometric_number,
             theoretical_variance: (0..used).map(|k| 2.0 * scales.scale(k).powi(2)).sum(),
             expected_variance: 2.0 * scales.cost(),

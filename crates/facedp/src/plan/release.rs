@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::basis::Transform;
 use crate::error::Result;
 use crate::features::FeatureModel;
 use crate::noise::Randomness;
@@ -11,11 +12,10 @@ use crate::receipt::Terms;
 /// A chip with noise, and what Algorithm 1 of the paper returns with it.
 ///
 /// Values are floating point. Do not publish them: publish the picture rounded to 8 or 16 bits.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Release {
     /// `P'`: the chip with noise, not rounded.
     pub plane: Plane,
-    pub noise: Plane,
     /// `K`. A function of the draw: private.
     pub geometric_number: usize,
     /// The paper's `sigma_t^2 = 2 sum_(k <= K) b_k^2`.
@@ -23,11 +23,21 @@ pub struct Release {
     /// `2 f`: the expectation of `theoretical_variance` over K.
     pub expected_variance: f64,
     pub randomness: Randomness,
+    /// The noise of the coefficients that have any.
+    pub(super) sparse: Vec<(usize, f64)>,
+    pub(super) transform: Arc<dyn Transform>,
     pub(crate) terms: Arc<Terms>,
     pub(super) model: Arc<FeatureModel>,
 }
 
 impl Release {
+    /// The noise, in pixels. Computed on each call.
+    pub fn noise(&self) -> Plane {
+        let mut noise = Plane::zeros(self.plane.width(), self.plane.height());
+        self.transform.synthesise(&self.sparse, noise.data_mut());
+        noise
+    }
+
     /// `F'`: the noisy features. Computed on each call, at far more cost than the noise itself.
     pub fn features(&self) -> Result<Vec<f64>> {
         self.model.project(&self.plane, self.terms.method.features)
@@ -38,8 +48,8 @@ impl Release {
         self.terms.with_randomness(self.randomness)
     }
 
-    /// The paper's real variance `sigma_r^2` before rounding: the energy of the noise.
+    /// The paper's real variance `sigma_r^2` before rounding: the energy of the noise. Computed on each call.
     pub fn real_variance(&self) -> f64 {
-        self.noise.energy()
+        self.noise().energy()
     }
 }

@@ -19,10 +19,16 @@ impl Sampler<'_> {
         let geometric_number = self.plan.law.sample(noise);
         let scales = &self.ranked.scales;
         let reached = self.ranked.order.iter().zip(scales.units()).take(geometric_number);
-        let sparse = reached
-            .filter(|(_, units)| **units > 0)
-            .map(|(&k, &units)| (k as usize, discrete_laplace(units, noise) as f64 * scales.grid()))
-            .collect();
+        let mut sparse = Vec::with_capacity(reached.len());
+        for (&k, &units) in reached.filter(|(_, units)| **units > 0) {
+            let drawn = discrete_laplace(units, noise);
+            // The same number; converting 128 bits takes a call.
+            let drawn = match i64::try_from(drawn) {
+                Ok(drawn) => drawn as f64,
+                Err(_) => drawn as f64,
+            };
+            sparse.push((k as usize, drawn * scales.grid()));
+        }
         (geometric_number, sparse)
     }
 

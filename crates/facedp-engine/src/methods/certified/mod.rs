@@ -11,9 +11,8 @@ mod neighbour;
 use std::sync::Arc;
 
 use facedp::certified::{Cells, CertifiedMethod, CertifiedPlan};
-use facedp::noise::{Randomness, Source};
+use facedp::noise::{ChaCha, Randomness, Source};
 use facedp_nets::Workspace;
-use rand_chacha::ChaCha20Rng;
 
 use super::{Change, Face, MethodInfo, Needs, Spent, Treated, Treatment};
 use crate::control::Control;
@@ -155,7 +154,7 @@ pub fn keyed_randomness(
     outline: &str,
     cells: &Cells,
     secret: &Secret,
-) -> Result<Source<ChaCha20Rng>> {
+) -> Result<Source<ChaCha>> {
     secret.source(&context(plan, photo, outline, cells))
 }
 

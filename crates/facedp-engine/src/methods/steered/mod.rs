@@ -25,9 +25,8 @@ mod warp;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use facedp::noise::{Randomness, Source};
+use facedp::noise::{ChaCha, Randomness, Source};
 use facedp_nets::{Landmarks, Workspace};
-use rand_chacha::ChaCha20Rng;
 
 use super::context::NoiseContext;
 use super::{Change, Face, MethodInfo, Needs, Treated, Treatment};
@@ -137,7 +136,7 @@ struct PendingFace<'a> {
     face: &'a Face,
     landmarks: Landmarks,
     reference: &'a Reference,
-    source: Source<ChaCha20Rng>,
+    source: Source<ChaCha>,
 }
 
 impl Treatment for Steered {
