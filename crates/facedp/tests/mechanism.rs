@@ -316,8 +316,7 @@ fn nothing_panics_on_a_small_model() {
 #[test]
 fn receipts_claim_no_more_than_is_true() {
     let plan = plan(method(Preset::RdpOptimal, 16));
-    let release =
-        |chip: &Plane, noise: &mut Source<ChaCha>| plan.protect(chip, noise).unwrap();
+    let release = |chip: &Plane, noise: &mut Source<ChaCha>| plan.protect(chip, noise).unwrap();
     let seeded = release(&face(), &mut experiment(1, "receipt")).terms();
     assert_eq!((seeded.claim, seeded.randomness), (Claim::None, Randomness::Experiment));
     let by_key = release(&face(), &mut keyed(&[7; 32], b"receipt")).terms();

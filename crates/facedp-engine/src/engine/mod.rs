@@ -28,7 +28,7 @@ use crate::ledger::{Entry, Ledger, Total};
 use crate::methods::{Face, Spent, Treatment, treatment};
 use crate::outcome::{Compared, Inspection, Protected, SkippedFace};
 use crate::patch::Patch;
-use crate::photo::{Head, Photo, Pixels, Source};
+use crate::photo::{Head, Photo, Pixels, Source, Untreated};
 use crate::receipt::{Receipt, Terms};
 use crate::recognise::Trial;
 use crate::request::{Check, Request};
@@ -274,8 +274,9 @@ impl Engine {
             face.reference = self.reference(&photo, face, work)?;
             before.push(self.before(&photo, face, work)?);
         }
-        let digest = self.ledger.as_ref().map(|_| photo.digest());
-        let treated = self.treatment.treat(photo, &faces, control, work)?;
+        let original = Untreated::new(photo);
+        let digest = self.ledger.as_ref().map(|_| original.digest());
+        let treated = self.treatment.treat(original, &faces, control, work)?;
         control.proceed()?;
         let compares = !faces.is_empty() && (self.request.measure || self.checks());
         let (encoded, photo) = match as_file {

@@ -6,6 +6,7 @@
 mod entry;
 mod total;
 
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,8 @@ pub struct Ledger {
 struct State {
     file: File,
     entries: Vec<Entry>,
+    /// Positions of a photo's entries: a run over thousands of photos asks for those of each.
+    by_photo: HashMap<String, Vec<usize>>,
     /// Number of bytes read so far.
     read: u64,
 }
@@ -44,7 +47,7 @@ impl Ledger {
     /// Reads a ledger without changing it.
     pub fn read(path: &Path) -> Result<Vec<Entry>> {
         let file = open_own(path, OpenOptions::new().read(true), "cannot read ledger")?;
-        let mut state = State { file, entries: Vec::new(), read: 0 };
+        let mut state = State::new(file);
         state.catch_up(path)?;
         Ok(state.entries)
     }
@@ -64,7 +67,7 @@ impl Ledger {
         }
         let mut options = OpenOptions::new();
         let file = open_own(path, options.read(true).append(true), "cannot write ledger")?;
-        let mut state = State { file, entries: Vec::new(), read: 0 };
+        let mut state = State::new(file);
         state.locked(path, |state| state.catch_up(path))?;
         Ok(Self { path: path.to_owned(), state: Mutex::new(state) })
     }
@@ -76,17 +79,32 @@ impl Ledger {
         let photo = entry.photo.clone();
         state.locked(&self.path, |state| {
             state.catch_up(&self.path)?;
-            match state.entries.iter().any(|other| other.repeats(&entry)) {
+            let repeated = state.of(&photo).any(|other| other.repeats(&entry));
+            match repeated {
                 true => Ok(()),
                 false => state.append(&self.path, entry),
             }
         })?;
-        let known = state.entries.iter().filter(|entry| entry.photo == photo);
-        Ok(Total::of(&known.collect::<Vec<_>>()))
+        Ok(Total::of(&state.of(&photo).collect::<Vec<_>>()))
     }
 }
 
 impl State {
+    fn new(file: File) -> Self {
+        Self { file, entries: Vec::new(), by_photo: HashMap::new(), read: 0 }
+    }
+
+    /// The entries of a photo, in the order in which they were written.
+    fn of(&self, photo: &str) -> impl Iterator<Item = &Entry> {
+        let known = self.by_photo.get(photo).map_or(&[][..], Vec::as_slice);
+        known.iter().map(|at| &self.entries[*at])
+    }
+
+    fn push(&mut self, entry: Entry) {
+        self.by_photo.entry(entry.photo.clone()).or_default().push(self.entries.len());
+        self.entries.push(entry);
+    }
+
     /// Runs a task while the file is locked against other processes.
     fn locked<T>(&mut self, path: &Path, task: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.file.lock().map_err(Error::io("cannot lock ledger", path))?;
@@ -105,7 +123,7 @@ impl State {
             let number = self.entries.len() + 1;
             let wrong = |problem: String| Error::Ledger { path: path.to_owned(), problem };
             let entry = Entry::from_json(line).map_err(|e| wrong(format!("line {number} {e}")))?;
-            self.entries.push(entry);
+            self.push(entry);
         }
         Ok(())
     }
@@ -117,7 +135,7 @@ impl State {
         let written = self.file.write_all(&line).and_then(|()| self.file.sync_data());
         written.map_err(Error::io("cannot write ledger", path))?;
         self.read += line.len() as u64;
-        self.entries.push(entry);
+        self.push(entry);
         Ok(())
     }
 }

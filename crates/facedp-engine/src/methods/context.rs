@@ -4,7 +4,7 @@ use facedp::noise::{ChaCha, Source};
 
 use crate::error::Result;
 use crate::key::Secret;
-use crate::photo::{Photo, Region};
+use crate::photo::{Region, Untreated};
 
 /// Method, samples and secret, which determine the noise of the faces of a photo.
 pub(super) struct NoiseContext<'a> {
@@ -13,9 +13,9 @@ pub(super) struct NoiseContext<'a> {
 }
 
 impl<'a> NoiseContext<'a> {
-    pub(super) fn new(method: &str, photo: &Photo, secret: &'a Secret) -> Self {
+    pub(super) fn new(method: &str, original: &Untreated, secret: &'a Secret) -> Self {
         let method = blake3::hash(method.as_bytes());
-        Self { secret, bytes: [*method.as_bytes(), photo.digest()].concat() }
+        Self { secret, bytes: [*method.as_bytes(), original.digest()].concat() }
     }
 
     /// The generator for the face whose chip covers a region. The region is rounded coarsely: the last bits

@@ -21,7 +21,7 @@ use crate::detect::DetectedFace;
 use crate::error::{Error, Result};
 use crate::key::Secret;
 use crate::patch::Patch;
-use crate::photo::{Photo, Region};
+use crate::photo::{Photo, Region, Untreated};
 use crate::quality::{Original, square};
 use crate::receipt::{Details, Terms};
 use crate::recognise::{Reference, Trial};
@@ -53,7 +53,7 @@ pub(crate) trait Treatment: Send + Sync {
     /// Treats the faces of a photo. Returns one change per face, in the same order.
     fn treat(
         &self,
-        photo: Photo,
+        original: Untreated,
         faces: &[Face],
         control: Control<'_>,
         work: &mut Workspace,

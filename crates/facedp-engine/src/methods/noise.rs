@@ -11,7 +11,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::key::Secret;
 use crate::lift::{self, Lift};
-use crate::photo::Photo;
+use crate::photo::Untreated;
 use crate::receipt::{Details, Terms};
 use crate::request::Request;
 use crate::resources::Resources;
@@ -128,12 +128,13 @@ impl Treatment for Noise {
 
     fn treat(
         &self,
-        mut photo: Photo,
+        original: Untreated,
         faces: &[Face],
         control: Control<'_>,
         _work: &mut Workspace,
     ) -> Result<Treated> {
-        let context = NoiseContext::new(&self.plan.fingerprint(), &photo, &self.secret);
+        let context = NoiseContext::new(&self.plan.fingerprint(), &original, &self.secret);
+        let mut photo = original.into_photo();
         let side = self.plan.model().side();
         let (mut changes, mut lifts) = (Vec::new(), Vec::new());
         for face in faces {

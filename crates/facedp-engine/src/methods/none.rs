@@ -5,7 +5,7 @@ use facedp_nets::Workspace;
 use super::{Face, MethodInfo, Needs, Treated, Treatment};
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::photo::Photo;
+use crate::photo::Untreated;
 use crate::receipt::Terms;
 use crate::request::Request;
 
@@ -38,11 +38,11 @@ impl Treatment for Untouched {
 
     fn treat(
         &self,
-        photo: Photo,
+        original: Untreated,
         _faces: &[Face],
         _control: Control<'_>,
         _work: &mut Workspace,
     ) -> Result<Treated> {
-        Ok(Treated { photo, faces: Vec::new(), changed: false, spent: None })
+        Ok(Treated { photo: original.into_photo(), faces: Vec::new(), changed: false, spent: None })
     }
 }

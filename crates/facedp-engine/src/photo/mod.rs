@@ -11,6 +11,7 @@ mod jpeg;
 mod pixels;
 mod plain;
 mod profile;
+mod untreated;
 mod webp;
 mod xmp;
 
@@ -28,6 +29,7 @@ pub use decode::Limits;
 pub(crate) use encode::{Encoding, Metadata, encode_jpeg};
 pub use pixels::Pixels;
 pub(crate) use pixels::Source;
+pub(crate) use untreated::Untreated;
 
 /// A decoded, upright photo: grey or colour, 8 or 16 bits, with or without alpha. It keeps the other
 /// parts of its file for encoding.
@@ -63,24 +65,32 @@ pub struct Region {
 trait Sample: Copy + PartialEq {
     /// Sample values per grey level.
     const STEPS_PER_LEVEL: f32;
+    /// A change of a sample.
+    type Step: Copy + Default;
     fn level(self) -> f64;
     fn to_u8(self) -> u8;
+    /// A number of steps, clamped to the largest possible change.
+    fn step(steps: i32) -> Self::Step;
     /// The sample plus a number of steps, clamped to the range.
-    fn moved(self, steps: i32) -> Self;
+    fn moved(self, by: Self::Step) -> Self;
     /// A number clamped to the range.
     fn clamped(value: i64) -> Self;
 }
 
 impl Sample for u8 {
     const STEPS_PER_LEVEL: f32 = 1.0;
+    type Step = i16;
     fn level(self) -> f64 {
         f64::from(self)
     }
     fn to_u8(self) -> u8 {
         self
     }
-    fn moved(self, steps: i32) -> Self {
-        i32::from(self).saturating_add(steps).clamp(0, 255) as u8
+    fn step(steps: i32) -> i16 {
+        steps.clamp(-255, 255) as i16
+    }
+    fn moved(self, by: i16) -> Self {
+        i16::from(self).saturating_add(by).clamp(0, 255) as u8
     }
     fn clamped(value: i64) -> Self {
         value.clamp(0, 255) as u8
@@ -89,14 +99,18 @@ impl Sample for u8 {
 
 impl Sample for u16 {
     const STEPS_PER_LEVEL: f32 = 257.0;
+    type Step = i32;
     fn level(self) -> f64 {
         f64::from(self) / 257.0
     }
     fn to_u8(self) -> u8 {
         ((u32::from(self) * 255 + 32_767) / 65_535) as u8
     }
-    fn moved(self, steps: i32) -> Self {
-        i32::from(self).saturating_add(steps).clamp(0, 65_535) as u16
+    fn step(steps: i32) -> i32 {
+        steps.clamp(-65_535, 65_535)
+    }
+    fn moved(self, by: i32) -> Self {
+        i32::from(self).wrapping_add(by).clamp(0, 65_535) as u16 // Far from an overflow.
     }
     fn clamped(value: i64) -> Self {
         value.clamp(0, 65_535) as u16
@@ -268,15 +282,9 @@ impl Photo {
     pub(crate) fn add_colours(&mut self, x: usize, y: usize, change: &[Vec<f32>; 3]) -> bool {
         let span = self.span(y, x..x + change[0].len());
         let channels = self.channels;
-        let mut changed = false;
         with_samples!(&mut self.samples, samples => {
-            for (at, pixel) in samples[span].chunks_exact_mut(channels).enumerate() {
-                for (sample, change) in pixel.iter_mut().zip(change) {
-                    changed |= move_pixels::<_, 1, 1>(std::slice::from_mut(sample), &change[at..=at]);
-                }
-            }
-        });
-        changed
+            move_colours(samples[span].chunks_exact_mut(channels), change)
+        })
     }
 
     /// Drops EXIF and XMP, so that they cannot be written.
@@ -342,20 +350,53 @@ fn joined<T: Copy>(samples: &[T], rows: &[Range<usize>]) -> Vec<T> {
     rows.iter().map(|row| &samples[row.clone()]).collect::<Vec<_>>().concat()
 }
 
+/// Pixels that are changed together.
+const RUN: usize = 64;
+
 /// Adds a change to the first `COLOURS` of the `CHANNELS` samples of each pixel. Returns whether any
 /// sample changed.
 fn move_pixels<S: Sample, const CHANNELS: usize, const COLOURS: usize>(
     samples: &mut [S],
     change: &[f32],
 ) -> bool {
-    let mut changed = false;
-    for (pixel, by) in samples.as_chunks_mut::<CHANNELS>().0.iter_mut().zip(change) {
-        let steps = rounded(by * S::STEPS_PER_LEVEL);
-        if steps != 0 {
-            for sample in &mut pixel[..COLOURS] {
-                let before = std::mem::replace(sample, sample.moved(steps));
-                changed |= before != *sample;
+    // Compiled for long vectors, too, and without branches: most pixels change.
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            let mut changed = false;
+            let pixels = samples.as_chunks_mut::<CHANNELS>().0;
+            for (pixels, change) in pixels.chunks_mut(RUN).zip(change.chunks(RUN)) {
+                let mut steps = [S::Step::default(); RUN];
+                for (step, by) in steps.iter_mut().zip(change) {
+                    *step = S::step(rounded(by * S::STEPS_PER_LEVEL));
+                }
+                let mut each = [[S::Step::default(); CHANNELS]; RUN];
+                for (each, step) in each.iter_mut().zip(steps) {
+                    each[..COLOURS].fill(step);
+                }
+                for (sample, step) in pixels.as_flattened_mut().iter_mut().zip(each.as_flattened())
+                {
+                    let moved = sample.moved(*step);
+                    changed |= *sample != moved;
+                    *sample = moved;
+                }
             }
+            changed
+        },
+    )
+}
+
+/// Adds a change of its own to each colour. Returns whether any sample changed.
+fn move_colours<'a, S: Sample + 'a>(
+    pixels: impl Iterator<Item = &'a mut [S]>,
+    change: &[Vec<f32>; 3],
+) -> bool {
+    let mut changed = false;
+    for (at, pixel) in pixels.enumerate() {
+        for (sample, change) in pixel.iter_mut().zip(change) {
+            let moved = sample.moved(S::step(rounded(change[at] * S::STEPS_PER_LEVEL)));
+            changed |= *sample != moved;
+            *sample = moved;
         }
     }
     changed

@@ -19,7 +19,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::key::Secret;
 use crate::patch::Patch;
-use crate::photo::Photo;
+use crate::photo::Untreated;
 use crate::receipt::{Certificate, Details, Terms};
 use crate::request::Request;
 use crate::resources::Resources;
@@ -80,13 +80,14 @@ impl Treatment for Certified {
 
     fn treat(
         &self,
-        photo: Photo,
+        original: Untreated,
         faces: &[Face],
         control: Control<'_>,
         _work: &mut Workspace,
     ) -> Result<Treated> {
         let plan = &self.plan;
-        let before = photo.digest();
+        let before = original.digest();
+        let photo = original.into_photo();
         let frames: Vec<Frame> = faces.iter().map(frame).collect::<Result<_>>()?;
         if !frames.iter().all(|frame| frame.covers(&photo)) {
             return Err(Error::NoFace);

@@ -34,7 +34,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::key::Secret;
 use crate::lift;
-use crate::photo::{Encoding, Photo, Region};
+use crate::photo::{Encoding, Photo, Region, Untreated};
 use crate::prior::Prior;
 use crate::receipt::{Details, SteeringOutcome, Terms};
 use crate::recognise::{Recognisers, Reference, Trial};
@@ -160,12 +160,13 @@ impl Treatment for Steered {
     /// the others.
     fn treat(
         &self,
-        mut photo: Photo,
+        photo: Untreated,
         faces: &[Face],
         control: Control<'_>,
         work: &mut Workspace,
     ) -> Result<Treated> {
         let context = NoiseContext::new(&self.steering.fingerprint(), &photo, &self.secret);
+        let mut photo = photo.into_photo();
         let pending = faces.iter().enumerate().map(|(index, face)| {
             let landmarks = face.seen.ok_or(Error::NoFace)?.landmarks;
             let reference = face.reference.as_ref().ok_or(Error::NoFace)?;
