@@ -27,6 +27,7 @@ const KINDS: [(u8, &[u8]); 4] = [
 ];
 
 fuzz_target!(|data: &[u8]| {
+    fixed::executes(data);
     let Some((kind, block)) = data.split_first() else { return };
     let (marker, head) = KINDS[usize::from(kind & 3)];
     let base = if kind & 4 == 0 { COLOUR } else { GREY };

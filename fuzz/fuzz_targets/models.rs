@@ -14,6 +14,7 @@ use safetensors::SafeTensors;
 const MAX_FILLED: usize = 1_500_000;
 
 fuzz_target!(|file: &[u8]| {
+    fixed::executes(file);
     read(file);
     if let Some(filled) = filled(file) {
         read(&filled);

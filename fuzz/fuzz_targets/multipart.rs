@@ -30,6 +30,7 @@ static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
 });
 
 fuzz_target!(|data: &[u8]| {
+    fixed::executes(data);
     let Some((&[kind, piece], body)) = data.split_first_chunk() else { return };
     let path = ["detect", "check", "protect"][usize::from(kind) % 3];
     let pieces: Vec<_> = body.chunks(usize::from(piece) + 1).map(<[u8]>::to_vec).collect();

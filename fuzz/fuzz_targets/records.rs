@@ -4,7 +4,7 @@
 mod fixed;
 
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use facedp_engine::batch::{Mode, Record};
@@ -12,10 +12,11 @@ use facedp_engine::ledger::{Ledger, totals};
 use facedp_engine::{Engine, Key, MethodName, Receipt, Request, Resources, Secret};
 use libfuzzer_sys::fuzz_target;
 
-static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
-    let memory = Path::new("/dev/shm");
-    let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
-    made.expect("a folder")
+/// Its name is the same in every run; `fuzz/run` gives each run a folder of its own for temporary files.
+static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = std::env::temp_dir().join("facedp-records");
+    fs::create_dir_all(&folder).expect("a folder");
+    folder
 });
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
@@ -24,13 +25,14 @@ static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
 });
 
 fuzz_target!(|data: &[u8]| {
-    let path = FOLDER.path().join(".facedp-run");
+    fixed::executes(data);
+    let path = FOLDER.join(".facedp-run");
     fs::write(&path, data).expect("written");
     if let Ok(entries) = Ledger::read(&path) {
         let _ = totals(&entries);
     }
     let _ = Key::read(&path);
-    let _ = Record::look(FOLDER.path(), &ENGINE, Mode::Resume);
+    let _ = Record::look(&FOLDER, &ENGINE, Mode::Resume);
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(receipt) = Receipt::from_json(text) {
         let terms = &receipt.public.terms;

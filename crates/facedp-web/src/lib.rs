@@ -29,6 +29,7 @@ mod memory;
 mod methods;
 mod page;
 mod peer;
+mod places;
 mod plan;
 mod request;
 mod router;

@@ -23,17 +23,25 @@ impl Owner {
         Self(None)
     }
 
-    /// Whether the client's end of a connection to `server` belongs to another user. Reads the lists of all connections.
+    /// Whether the client's end of a connection to `server` belongs to another user, or to nobody: a client that has closed
+    /// its end already may have been anybody. Reads the lists of all connections.
     pub fn is_foreign(self, server: SocketAddr, client: SocketAddr) -> bool {
         let Some(own) = self.0 else { return false };
         let lists = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
-        let mut texts = lists.iter().filter_map(|list| std::fs::read_to_string(list).ok());
-        let found = texts.find_map(|text| owner(&text, client, server));
-        found.is_some_and(|user| user != 0 && user != own)
+        // Lists come in pieces, and can miss a connection while others end.
+        let found = (0..TRIES).find_map(|_| {
+            let mut texts = lists.iter().filter_map(|list| std::fs::read_to_string(list).ok());
+            texts.find_map(|text| owner(&text, client, server))
+        });
+        found.is_none_or(|user| user != 0 && user != own)
     }
 }
 
-/// The user whose socket has these ends, in a list as Linux writes it.
+/// How often a connection is looked for.
+const TRIES: usize = 3;
+
+/// The user whose socket has these ends, in a list as Linux writes it; none if no program holds it any more, since such
+/// sockets count as root's.
 fn owner(list: &str, local: SocketAddr, remote: SocketAddr) -> Option<u32> {
     list.lines().skip(1).find_map(|line| {
         let mut fields = line.split_whitespace().skip(1);
@@ -41,7 +49,9 @@ fn owner(list: &str, local: SocketAddr, remote: SocketAddr) -> Option<u32> {
         let (first, second) = (fields.next(), fields.next());
         // State, queues, timer, retransmissions; then the user.
         let user = fields.nth(4)?;
-        (is(first, local) && is(second, remote)).then(|| user.parse().ok())?
+        // After a timeout, the number of the file that a program holds.
+        let held = fields.nth(1)? != "0";
+        (held && is(first, local) && is(second, remote)).then(|| user.parse().ok())?
     })
 }
 
@@ -75,6 +85,8 @@ mod tests {
         assert_eq!(owner(list, server, client), Some(1000));
         assert_eq!(owner(list, end(50001), server), None);
         assert_eq!(owner("", client, server), None);
+        let closed = list.replace("1001        0 3", "0        0 0");
+        assert_eq!(owner(&closed, client, server), None);
         let six = "header\n 0: 0000000000000000FFFF00000100007F:C350 0000000000000000FFFF00000100007F:1248 01 \
                    0:0 00:0 0 1002 0 4\n";
         assert_eq!(owner(six, client, server), Some(1002));

@@ -8,12 +8,13 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio_io_timeout::TimeoutStream;
 
 use crate::app::{App, Config};
 use crate::error::{Error, Result};
 use crate::peer::Owner;
+use crate::places::Places;
 use crate::router::{refusal, routes};
 use crate::token::Token;
 
@@ -90,20 +91,22 @@ impl Server {
         let service = routes(Arc::clone(&self.app), server.port(), token.clone());
         let [service, refusal] =
             [service, refusal(server.port(), token)].map(TowerToHyperService::new);
-        let free = Arc::new(Semaphore::new(bounds.connections));
+        let places = Arc::new(Places::new(bounds.connections));
         let mut stop = self.stop.subscribe();
         let accept = async {
             loop {
-                let Ok(permit) = Arc::clone(&free).acquire_owned().await else { return };
+                let Some(place) = places.take().await else { return };
                 let Ok((stream, client)) = listener.accept().await else {
                     // Most likely out of file descriptors: wait until some are closed.
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
                 };
                 let (service, refusal) = (service.clone(), refusal.clone());
+                let places = Arc::clone(&places);
                 tokio::spawn(async move {
-                    let _permit = permit;
                     let foreign = owner.is_some_and(|owner| owner.is_foreign(server, client));
+                    let place = if foreign { places.move_apart(place) } else { Some(place) };
+                    let Some(_place) = place else { return };
                     let service = if foreign { refusal } else { service };
                     let mut http = http1::Builder::new();
                     http.timer(TokioTimer::new()).header_read_timeout(bounds.silence);

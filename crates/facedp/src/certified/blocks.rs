@@ -166,7 +166,7 @@ fn by_cube_roots(items: &Items, epsilon: f64) -> Vec<Share> {
 
 /// The best blocks and budgets, with budgets on a grid of `units` parts.
 fn on_grid(items: &Items, epsilon: f64, units: usize) -> Vec<Share> {
-    let borders = borders(items.len());
+    let borders = borders(items.len(), items.max_block);
     let last = borders.len() - 1;
     // For the features before each border and each number of parts: the least cost, and the first border
     // and the parts of the last block.
@@ -202,12 +202,13 @@ fn on_grid(items: &Items, epsilon: f64, units: usize) -> Vec<Share> {
     shares
 }
 
-/// Where blocks may start and end: at every feature at first, at fewer later on.
-fn borders(count: usize) -> Vec<usize> {
+/// Where blocks may start and end: at every feature at first, at fewer later on, but never so far apart that no
+/// block is short enough.
+fn borders(count: usize, max_block: usize) -> Vec<usize> {
     let mut borders = vec![0];
     let mut at = 0;
     while at < count {
-        at = (at + (at / 32).max(1)).min(count);
+        at = (at + (at / 32).clamp(1, max_block)).min(count);
         borders.push(at);
     }
     borders
@@ -270,6 +271,29 @@ mod tests {
                     (found / brute - 1.0).abs() < 1e-12,
                     "{epsilon} {max_block}: {found} {brute}"
                 );
+            }
+        }
+    }
+
+    /// Beyond 64 features, not every feature is a border; blocks must be found all the same.
+    #[test]
+    fn many_features_get_budgets_too() {
+        let squares = |from: f64| (0..200).map(|n| (from / f64::from(n + 1)).powi(2)).collect();
+        for max_block in [1, 2, 3] {
+            let (widths, spreads) = (squares(4000.0), Some(squares(1500.0)));
+            let items = Items { widths, spreads, max_block, mechanism: Mechanism::Best };
+            let found = on_grid(&items, 60.0, 200);
+            let ends: Vec<usize> = found.iter().map(|(block, _)| block.end).collect();
+            let starts: Vec<usize> = found.iter().map(|(block, _)| block.start).collect();
+            assert_eq!(([0].as_slice(), &ends[..ends.len() - 1]), starts.split_at(1));
+            assert!(found.iter().all(|(block, _)| block.len() <= max_block));
+            let rules: [&dyn Fn(usize) -> f64; 2] =
+                [&|_| 1.0, &|n| if n < 100 { 1.0 } else { 0.0 }];
+            for rule in rules {
+                let whole: f64 = (0..200).map(rule).sum();
+                let share = |n: usize| (n..n + 1, 60.0 * rule(n) / whole);
+                let given: Vec<Share> = (0..200).map(share).filter(|(_, e)| *e > 0.0).collect();
+                assert!(items.total(&found) < items.total(&given), "{max_block}");
             }
         }
     }

@@ -59,8 +59,8 @@ impl CertifiedPlan {
         // The full list is in proofs/not-covered.md.
         let assumptions = [
             "what is outside the outline of a face (hair, neck, clothes, background, shadows, reflections) \
-             and its five landmarks, rounded to about 3 % of the face, are public: they can show who the \
-             person is",
+             and its five landmarks, rounded to 2 to 3 % of the distance between the eyes, are public: they \
+             can show who the person is",
             "one release of one face, published whatever it looks like; budgets add up over releases with \
              the same outlines, and over faces of one person; releases with other outlines, or by another \
              method, can together reveal everything",
