@@ -69,10 +69,10 @@ impl Generator for Core {
         let mut start = [[0; BLOCKS]; WORDS];
         let fixed = CONSTANTS.iter().chain(&self.key);
         start.iter_mut().zip(fixed).for_each(|(row, &word)| *row = [word; BLOCKS]);
-        for lane in 0..BLOCKS {
-            let block = self.block.wrapping_add(lane as u64);
-            (start[12][lane], start[13][lane]) = (block as u32, (block >> 32) as u32);
-        }
+        let numbers: [u64; BLOCKS] =
+            std::array::from_fn(|lane| self.block.wrapping_add(lane as u64));
+        start[12] = numbers.map(|block| block as u32);
+        start[13] = numbers.map(|block| (block >> 32) as u32);
         self.block = self.block.wrapping_add(BLOCKS as u64);
         let mut rows = start;
         pulp::Arch::new().dispatch(Blocks(&mut rows));
