@@ -242,10 +242,13 @@ mod tests {
         // Receipts from before they named the recognisers are read, too.
         let earlier = text.replace(r#","recognisers_asked":["dlib","sface"]"#, "");
         assert!(Receipt::from_json(&earlier).unwrap().public.recognisers_asked.is_empty());
-        // And those from before `retreat` and `asked` could be set.
-        let earlier = text.replace(r#","retreat":0.55"#, "").replace(r#","asked":2"#, "");
+        // And those from before these numbers could be set.
+        let later = [r#","symmetry":1.0,"parts":0.85,"retreat":0.45"#, r#","asked":2"#];
+        let earlier = later.iter().fold(text.clone(), |text, later| text.replace(later, ""));
+        assert!(earlier.len() + later.concat().len() == text.len());
         let earlier = serde_json::to_string(&Receipt::from_json(&earlier).unwrap()).unwrap();
-        assert!(earlier.contains(r#""retreat":0.9"#) && earlier.contains(r#""asked":1,"#));
+        assert!(earlier.contains(r#""symmetry":0.0,"parts":0.0,"retreat":0.9"#));
+        assert!(earlier.contains(r#""asked":1,"#));
         let newer = text.replacen("\"schema\":2", "\"schema\":3", 1);
         let error = Receipt::from_json(&newer).unwrap_err().to_string();
         assert!(error.contains("receipt") && error.contains('3'), "{error}");

@@ -83,6 +83,12 @@ pub struct Tuning {
     /// Largest difference between the displacements of neighbouring control points, as a share of their
     /// distance. It bounds the local stretch along each axis; at the outline of the face, a smaller one does.
     pub stretch: f64,
+    /// Share of what is not symmetric in a displacement that is taken out of its gradient.
+    #[serde(default)]
+    pub symmetry: f32,
+    /// Share of what would give nose and mouth another form that is taken out of the gradient.
+    #[serde(default)]
+    pub parts: f32,
     /// The loss of quality that is left whenever luma gives way to quality, as a share of what the floor
     /// allows. The less is left, the better the rest hides: the result may then be enlarged up to the floor.
     #[serde(default = "first_retreat")]
@@ -122,9 +128,11 @@ impl Default for Tuning {
             start: 0.5,
             jitter: 0.05,
             views: 1.0,
-            displacement: 0.025,
-            stretch: 0.4,
-            retreat: 0.55,
+            displacement: 0.027,
+            stretch: 0.45,
+            symmetry: 1.0,
+            parts: 0.85,
+            retreat: 0.45,
             chroma: 0.0,
         }
     }
@@ -132,7 +140,7 @@ impl Default for Tuning {
 
 impl Tuning {
     /// Each number with its valid range.
-    fn ranges(&self) -> [(&'static str, f64, [f64; 2]); 16] {
+    fn ranges(&self) -> [(&'static str, f64, [f64; 2]); 18] {
         [
             ("steps", self.steps as f64, [1.0, 10_000.0]),
             ("asked", self.asked as f64, [1.0, 10.0]),
@@ -148,6 +156,8 @@ impl Tuning {
             ("views", f64::from(self.views), [0.0, 5.0]),
             ("displacement", self.displacement, [0.0, 0.1]),
             ("stretch", self.stretch, [0.01, 0.9]),
+            ("symmetry", f64::from(self.symmetry), [0.0, 1.0]),
+            ("parts", f64::from(self.parts), [0.0, 1.0]),
             ("retreat", self.retreat, [0.05, 1.0]),
             ("chroma", self.chroma, [0.0, 10.0]),
         ]
@@ -176,17 +186,19 @@ impl Steering {
             views,
             displacement,
             stretch,
+            symmetry,
+            parts,
             retreat,
             chroma,
         } = tuning;
         let by = recognisers.join(",");
         let colour = if is_zero(chroma) { String::new() } else { format!(", chroma {chroma:?}") };
         format!(
-            "steered 5: {goal}, quality {min_quality:?}, shape {shape}, margin {margin:?}, epsilon {:?}, \
+            "steered 6: {goal}, quality {min_quality:?}, shape {shape}, margin {margin:?}, epsilon {:?}, \
              by [{by}], {steps} steps of {asked}, stride {stride:?}, momentum {momentum:?}, smooth {smooth:?}, \
              contrast {contrast:?}, coarse {coarse:?}, pull {pull:?}, balance {balance:?}, start \
              {start:?}, jitter {jitter:?}, views {views:?}, displacement {displacement:?}, stretch \
-             {stretch:?}, retreat {retreat:?}{colour}",
+             {stretch:?}, symmetry {symmetry:?}, parts {parts:?}, retreat {retreat:?}{colour}",
             epsilon.get()
         )
     }
@@ -219,8 +231,8 @@ impl Strength {
     pub(crate) fn floor(self, goal: Goal) -> (f64, f32) {
         let (min_quality, margin) = match self {
             Strength::Low => (85.0, 1.3),
-            Strength::Medium => (76.0, 1.6),
-            Strength::High => (70.0, 1.8),
+            Strength::Medium => (78.0, 1.6),
+            Strength::High => (72.0, 1.8),
         };
         // `away` passes the known recognisers in a few steps, too few to affect others.
         let more = if goal == Goal::Away { 0.7 } else { 0.0 };
@@ -230,9 +242,9 @@ impl Strength {
     /// How far pixels may move, as a share of the distance of the eyes.
     pub(crate) fn displacement(self) -> f64 {
         match self {
-            Strength::Low => 0.015,
-            Strength::Medium => 0.025,
-            Strength::High => 0.03,
+            Strength::Low => 0.02,
+            Strength::Medium => 0.027,
+            Strength::High => 0.035,
         }
     }
 

@@ -112,7 +112,7 @@ pub struct Steered {
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        default_value = "76",
+        default_value = "78",
         help_heading = "Steering"
     )]
     pub min_quality: Vec<f64>,
