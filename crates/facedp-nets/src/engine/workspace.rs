@@ -222,9 +222,9 @@ impl Network {
                 }
             }
         });
-        work.planes.clear();
-        for colour in 0..work.shapes[0].channels {
-            work.planes.extend(work.gradient.inside().map(|pixel| pixel[colour]));
+        work.planes.resize(work.shapes[0].len(), 0.0);
+        for (colour, plane) in work.planes.chunks_exact_mut(work.shapes[0].area()).enumerate() {
+            work.gradient.copy_colour(colour, plane);
         }
         &work.planes
     }
