@@ -144,6 +144,14 @@ impl Recogniser {
         self.finish(network, work, weights)
     }
 
+    /// How many factors [`Recogniser::jittered_gradient`] asks for.
+    pub fn factors(&self) -> usize {
+        match &self.body {
+            Body::Own(network) => network.factors(),
+            Body::Foreign { .. } => 0,
+        }
+    }
+
     /// The network, if it has a gradient.
     fn network(&self) -> Result<&Network> {
         match &self.body {

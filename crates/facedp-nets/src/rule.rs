@@ -153,9 +153,12 @@ impl Rule {
     /// The gradient with respect to a chip, from that with respect to the input of a network.
     pub(crate) fn gradient(&self, input: &[f32]) -> Vec<f32> {
         let plane = self.side * self.side;
+        let mut gradient = Vec::with_capacity(input.len());
         // The order is its own inverse.
-        let planes = self.channels.order().into_iter().map(|n| &input[n * plane..][..plane]);
-        planes.flatten().map(|g| g * self.factor).collect()
+        for colour in self.channels.order() {
+            gradient.extend(input[colour * plane..][..plane].iter().map(|g| g * self.factor));
+        }
+        gradient
     }
 
     /// The embedding that a foreign network gives a chip.

@@ -32,7 +32,7 @@ pub(crate) struct Conv {
 /// The same weights for gradients, which few runs of the program need: from when the first one is asked for.
 #[derive(Debug, Clone)]
 enum Backward {
-    /// A matrix of outputs x inputs for each group of inputs, group of outputs and position in the window.
+    /// A matrix of outputs x inputs for each group of inputs, phase, group of outputs and position of the phase.
     Plain(Vec<Lanes>),
     Winograd(Winograd),
 }
@@ -74,10 +74,7 @@ impl Conv {
     fn for_gradients(&self) -> &Backward {
         self.backward.get_or_init(|| match &self.winograd {
             Some(winograd) => Backward::Winograd(winograd.transposed()),
-            None => {
-                let (groups, area) = (self.bias.len(), self.window.kernel * self.window.kernel);
-                Backward::Plain(transposed(&self.weights, groups, area))
-            }
+            None => Backward::Plain(transposed(&self.weights, self.bias.len(), self.window)),
         })
     }
 
@@ -147,8 +144,8 @@ impl Conv {
         let wide = from.with_border(self.window.padding);
         let (padded, gathered) = memory.get_mut(self.scratch_len(from)).split_at_mut(wide.lanes());
         pad(input, from, self.window.padding, [0.0; LANES], padded);
-        tables.forward(self.window, wide, to);
-        let pitch = tables.terms.len() * LANES;
+        tables.forward(self.window, from, to);
+        let pitch = from.groups() * self.window.kernel * self.window.kernel * LANES;
         let all = Gathered { pixels: padded, tables, weights: &self.weights, pitch };
         all.run(registers, groups, to.area(), (gathered, terms), &mut sinks);
     }
@@ -183,8 +180,10 @@ impl Conv {
         let wide = to.with_border(self.window.margin());
         let (padded, gathered) = memory.get_mut(self.scratch_len(from)).split_at_mut(wide.lanes());
         pad(upstream, to, self.window.margin(), [0.0; LANES], padded);
+        let mut before = 0;
         for phase in self.window.phases() {
-            tables.backward(self.window, wide, from, phase);
+            tables.backward(self.window, (from, to), phase, before);
+            before += to.groups() * self.window.taps_of(phase).count();
             let all = Gathered { pixels: padded, tables, weights, pitch };
             let scratch = (&mut *gathered, &mut *terms);
             all.run(registers, groups.clone(), from.area(), scratch, &mut gradient);
@@ -221,16 +220,19 @@ impl Gathered<'_> {
     }
 }
 
-/// The weights in the other direction, from those to `groups` groups of channels.
-fn transposed(weights: &[Lanes], groups: usize, area: usize) -> Vec<Lanes> {
-    let matrices = weights.as_chunks::<LANES>().0;
+/// The weights in the other direction, from those to `groups` groups of channels: in the order in which phases need them,
+/// so that they come from memory one after the other.
+fn transposed(weights: &[Lanes], groups: usize, window: Window) -> Vec<Lanes> {
+    let (matrices, area) = (weights.as_chunks::<LANES>().0, window.kernel * window.kernel);
     let others = matrices.len() / (groups * area).max(1);
     let mut rows = Vec::with_capacity(weights.len());
     for other in 0..others {
-        for group in 0..groups {
-            for tap in 0..area {
-                let matrix = &matrices[(group * others + other) * area + tap];
-                rows.extend((0..LANES).map(|n| matrix.map(|row| row[n])));
+        for phase in window.phases() {
+            for group in 0..groups {
+                for tap in window.taps_of(phase) {
+                    let matrix = &matrices[(group * others + other) * area + tap];
+                    rows.extend((0..LANES).map(|n| matrix.map(|row| row[n])));
+                }
             }
         }
     }

@@ -15,7 +15,7 @@ use super::target::Target;
 
 /// Weights of a row that are converted at once.
 const BLOCK: usize = 512;
-/// Rows of weights that are added to a gradient at once, and pixels that are multiplied at once.
+/// Rows of weights that are read at once, and pixels that are multiplied at once.
 const FOUR: usize = 4;
 
 /// A matrix product with a bias.
@@ -68,30 +68,23 @@ impl Dense {
         Part { first, values: output }: Part<'_>,
     ) {
         let mut block = [0.0; BLOCK];
-        let rows = self.weights.chunks_exact(self.inputs).skip(LANES * first);
-        for (out, row) in output.as_flattened_mut().iter_mut().zip(rows) {
-            let mut sums = [registers.zero(); FOUR];
-            for (weights, input) in row.chunks(BLOCK).zip(input.chunks(BLOCK / LANES)) {
-                let block = &mut block[..weights.len()];
-                widen(weights, block);
-                let (fours, rest) = block.as_chunks().0.as_chunks::<FOUR>();
-                let (inputs, last) = input.as_chunks::<FOUR>();
-                for (weights, input) in fours.iter().zip(inputs) {
-                    for i in 0..FOUR {
-                        let (weights, input) =
-                            (registers.load(&weights[i]), registers.load(&input[i]));
-                        sums[i] = registers.mul_adds(weights, input, sums[i]);
-                    }
-                }
-                for (sum, (weights, input)) in sums.iter_mut().zip(rest.iter().zip(last)) {
-                    *sum = registers.mul_adds(registers.load(weights), registers.load(input), *sum);
+        let rows = self.weights.chunks(FOUR * self.inputs).skip(LANES / FOUR * first);
+        // Several rows at once: memory delivers them faster than one after the other.
+        for (outs, rows) in output.as_flattened_mut().chunks_mut(FOUR).zip(rows) {
+            let mut all = [[registers.zero(); FOUR]; FOUR];
+            for (n, input) in input.chunks(BLOCK / LANES).enumerate() {
+                for (sums, row) in all.iter_mut().zip(rows.chunks_exact(self.inputs)) {
+                    let block = &mut block[..input.len() * LANES];
+                    widen(&row[n * BLOCK..][..block.len()], block);
+                    *sums = add_products(registers, block.as_chunks().0, input, *sums);
                 }
             }
-            let sum =
-                registers.add(registers.add(sums[0], sums[1]), registers.add(sums[2], sums[3]));
-            let mut lanes = [0.0; LANES];
-            registers.store(sum, &mut lanes);
-            *out = lanes.iter().sum();
+            for (out, [a, b, c, d]) in outs.iter_mut().zip(all) {
+                let sum = registers.add(registers.add(a, b), registers.add(c, d));
+                let mut lanes = [0.0; LANES];
+                registers.store(sum, &mut lanes);
+                *out = lanes.iter().sum();
+            }
         }
         for (n, (out, bias)) in (first..).zip(output.iter_mut().zip(&self.bias[first..])) {
             let value = epilogue.group(n, *bias).apply(registers, registers.load(out));
@@ -132,6 +125,28 @@ impl Dense {
             }
         }
     }
+}
+
+/// Adds the products of weights and pixels, of every fourth one to the same sum.
+#[inline(always)]
+fn add_products<S: Simd, const V: usize>(
+    registers: Registers<S, V>,
+    weights: &[Lanes],
+    input: &[Lanes],
+    mut sums: [[S::f32s; V]; FOUR],
+) -> [[S::f32s; V]; FOUR] {
+    let (fours, rest) = weights.as_chunks::<FOUR>();
+    let (inputs, last) = input.as_chunks::<FOUR>();
+    for (weights, input) in fours.iter().zip(inputs) {
+        for i in 0..FOUR {
+            let (weights, input) = (registers.load(&weights[i]), registers.load(&input[i]));
+            sums[i] = registers.mul_adds(weights, input, sums[i]);
+        }
+    }
+    for (sum, (weights, input)) in sums.iter_mut().zip(rest.iter().zip(last)) {
+        *sum = registers.mul_adds(registers.load(weights), registers.load(input), *sum);
+    }
+    sums
 }
 
 /// Finite numbers in single precision, exactly. Inlined where vectors are wide, unlike the conversion of `half`.

@@ -172,7 +172,7 @@ fn every_other<S: Simd, const V: usize>(
     weights: &[Lanes],
     sink: &mut impl Sink<S, V>,
 ) {
-    let (zero, none) = ([0.0; LANES], [(0, &[][..]); 2]);
+    let none = [(0, &[][..]); 2];
     for y in 0..from.height {
         let line = |y: usize| upstream.chunks_exact(to.width).nth(y).unwrap_or_default();
         let mut rows = none;
@@ -181,27 +181,59 @@ fn every_other<S: Simd, const V: usize>(
         } else {
             rows = [(0, line(y / 2 + 1)), (6, line(y / 2))];
         }
-        for i in 0..from.width.div_ceil(2) {
-            let (mut even, mut odd) = (registers.zero(), registers.zero());
-            for (first, line) in rows {
-                let Some(pixel) = line.get(i) else { continue };
-                let (pixel, next) = (pixel, line.get(i + 1).unwrap_or(&zero));
-                let (left, middle, right) = (
-                    registers.load(&weights[first]),
-                    registers.load(&weights[first + 1]),
-                    registers.load(&weights[first + 2]),
-                );
-                let (pixel, next) = (registers.load(pixel), registers.load(next));
-                even = registers.mul_adds(middle, pixel, even);
-                odd = registers.mul_adds(right, pixel, odd);
-                odd = registers.mul_adds(left, next, odd);
-            }
-            sink.put(registers, y * from.width + 2 * i, even);
-            if 2 * i + 1 < from.width {
-                sink.put(registers, y * from.width + 2 * i + 1, odd);
+        let (start, full) = (y * from.width, to.width.min(from.width / 2));
+        let mut i = 0;
+        while i < from.width.div_ceil(2) {
+            match V {
+                1 if i + 7 <= full => {
+                    let sums = pairs::<S, V, 7, 14>(registers, rows, weights, i);
+                    sink.put_all(registers, start + 2 * i, sums);
+                    i += 7;
+                }
+                1 | 2 if i + 2 <= full => {
+                    let sums = pairs::<S, V, 2, 4>(registers, rows, weights, i);
+                    sink.put_all(registers, start + 2 * i, sums);
+                    i += 2;
+                }
+                _ => {
+                    let [even, odd] = pairs::<S, V, 1, 2>(registers, rows, weights, i);
+                    sink.put(registers, start + 2 * i, even);
+                    if 2 * i + 1 < from.width {
+                        sink.put(registers, start + 2 * i + 1, odd);
+                    }
+                    i += 1;
+                }
             }
         }
     }
+}
+
+/// `P` pairs of neighbours for [`every_other`], which are `N` pixels, from pair `i` on. `rows` have the first of three
+/// weights and the outputs that these belong to; those without outputs there do not count.
+#[inline(always)]
+fn pairs<S: Simd, const V: usize, const P: usize, const N: usize>(
+    registers: Registers<S, V>,
+    rows: [(usize, &[Lanes]); 2],
+    weights: &[Lanes],
+    i: usize,
+) -> [[S::f32s; V]; N] {
+    let mut sums = [registers.zero(); N];
+    for (first, line) in rows {
+        let Some(pixels) = line.get(i..i + P) else { continue };
+        let mut row = [registers.zero(); 3];
+        for kx in 0..3 {
+            row[kx] = registers.load(&weights[first + kx]);
+        }
+        let last = registers.load(line.get(i + P).unwrap_or(NOTHING));
+        for p in 0..P {
+            let pixel = registers.load(&pixels[p]);
+            let next = if p + 1 < P { registers.load(&pixels[p + 1]) } else { last };
+            sums[2 * p] = registers.mul_adds(row[1], pixel, sums[2 * p]);
+            sums[2 * p + 1] = registers.mul_adds(row[2], pixel, sums[2 * p + 1]);
+            sums[2 * p + 1] = registers.mul_adds(row[0], next, sums[2 * p + 1]);
+        }
+    }
+    sums
 }
 
 /// Pixels of a line that neighbouring windows see. What is missing at an end counts as zeros, and so does a line without

@@ -4,7 +4,6 @@
 //! those outputs whose windows contain it. Which positions of the window these are depends on the pixel's place
 //! modulo the stride: its phase.
 
-use super::lanes::LANES;
 use super::products::{Place, Term};
 use super::{Shape, Window};
 
@@ -43,15 +42,32 @@ impl Window {
     const fn taps(self, phase: usize) -> usize {
         self.kernel.saturating_sub(phase).div_ceil(self.stride)
     }
+
+    /// Positions in the window that belong to a phase.
+    pub(super) fn taps_of(self, phase: Phase) -> impl Iterator<Item = usize> {
+        let lines = (phase.y..self.kernel).step_by(self.stride);
+        let columns = move || (phase.x..self.kernel).step_by(self.stride);
+        lines.flat_map(move |y| columns().map(move |x| y * self.kernel + x))
+    }
+
+    /// Whether any output sees a pixel there. Where pictures are smaller than the window, it may be the border for all.
+    fn is_used(self, tap: usize, from: Shape, to: Shape) -> bool {
+        let Self { kernel, stride, padding } = self;
+        let sees = |tap: usize, side: usize, positions: usize| {
+            let seen = |n: usize| (n * stride + tap).checked_sub(padding);
+            (0..positions).filter_map(seen).any(|seen| seen < side)
+        };
+        sees(tap / kernel, from.height, to.height) && sees(tap % kernel, from.width, to.width)
+    }
 }
 
 impl Tables {
-    /// For the result of a convolution. `padded` is its input with its border.
-    pub(super) fn forward(&mut self, window: Window, padded: Shape, to: Shape) {
-        let k = window.kernel;
+    /// For the result of a convolution, from its input with a border.
+    pub(super) fn forward(&mut self, window: Window, from: Shape, to: Shape) {
+        let (k, padded) = (window.kernel, from.with_border(window.padding));
         self.terms.clear();
-        for group in 0..padded.channels.div_ceil(LANES) {
-            for tap in 0..k * k {
+        for group in 0..from.groups() {
+            for tap in (0..k * k).filter(|&tap| window.is_used(tap, from, to)) {
                 let offset = group * padded.area() + tap / k * padded.width + tap % k;
                 self.terms.push(term(offset, group * k * k + tap));
             }
@@ -65,19 +81,26 @@ impl Tables {
         }
     }
 
-    /// For the gradient with respect to the input, of those of its pixels that are in a phase. `padded` is the
-    /// upstream gradient with its margin.
-    pub(super) fn backward(&mut self, window: Window, padded: Shape, from: Shape, phase: Phase) {
-        let Window { kernel: k, stride, padding } = window;
+    /// For the gradient with respect to the input, of those of its pixels that are in a phase, from the upstream gradient
+    /// with its margin. Matrices are in the order of [`Window::phases`]: `before` belong to earlier phases.
+    pub(super) fn backward(
+        &mut self,
+        window: Window,
+        (from, to): (Shape, Shape),
+        phase: Phase,
+        before: usize,
+    ) {
+        let (Window { stride, padding, .. }, padded) = (window, to.with_border(window.margin()));
         let (rows, columns) = (window.taps(phase.y), window.taps(phase.x));
         self.terms.clear();
-        for group in 0..padded.channels.div_ceil(LANES) {
-            for n in 0..rows * columns {
-                let (y, x) = (n / columns, n % columns);
-                // Later positions of the window belong to earlier outputs.
-                let at = (rows - 1 - y) * padded.width + columns - 1 - x;
-                let tap = (phase.y + stride * y) * k + phase.x + stride * x;
-                self.terms.push(term(group * padded.area() + at, group * k * k + tap));
+        for group in 0..to.groups() {
+            for (n, tap) in window.taps_of(phase).enumerate() {
+                if window.is_used(tap, from, to) {
+                    // Later positions of the window belong to earlier outputs.
+                    let at = (rows - 1 - n / columns) * padded.width + columns - 1 - n % columns;
+                    let matrix = before + group * rows * columns + n;
+                    self.terms.push(term(group * padded.area() + at, matrix));
+                }
             }
         }
         self.places.clear();

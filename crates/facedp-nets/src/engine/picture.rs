@@ -59,11 +59,13 @@ impl Bordered {
         Lines { picture: self }
     }
 
-    /// The pixels without the border.
-    pub(super) fn inside(&self) -> impl Iterator<Item = &Pixel> {
-        let (width, border) = (self.wide().width, self.border);
-        let lines = self.pixels.chunks_exact(width.max(1)).skip(border).take(self.shape.height);
-        lines.flat_map(move |line| &line[border..width - border])
+    /// Copies a colour of the pixels without the border.
+    pub(super) fn copy_colour(&self, colour: usize, plane: &mut [f32]) {
+        let lines = self.pixels.chunks_exact(self.wide().width.max(1)).skip(self.border);
+        for (line, values) in lines.zip(plane.chunks_exact_mut(self.shape.width.max(1))) {
+            let pixels = values.iter_mut().zip(&line[self.border..]);
+            pixels.for_each(|(value, pixel)| *value = pixel[colour]);
+        }
     }
 }
 

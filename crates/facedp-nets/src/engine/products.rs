@@ -168,6 +168,12 @@ impl<const I: usize, const N: usize> Products<'_, I, N> {
         while n < groups.end {
             let left = groups.end - n;
             match V {
+                1 if left >= TOGETHER && places.count() == 9 => {
+                    let sinks = &mut sinks.groups::<TOGETHER>(n, area);
+                    self.run_by::<S, V, 9, 9, 9, TOGETHER>(registers, n, places, sinks);
+                    n += TOGETHER;
+                    continue;
+                }
                 1 if left >= TOGETHER && (8..=16).contains(&places.count()) => {
                     let sinks = &mut sinks.groups::<TOGETHER>(n, area);
                     self.run_by::<S, V, 8, 8, 8, TOGETHER>(registers, n, places, sinks);

@@ -32,6 +32,8 @@ pub struct Workspace {
     scratch: [Scratch; 2],
     /// Whether runs may use a second thread.
     pair: bool,
+    /// For work of its own on a second thread.
+    second: Option<Box<Workspace>>,
     /// For each node, factors on the weights of its output channels; none means 1.
     factors: Vec<Vec<f32>>,
 }
@@ -146,6 +148,11 @@ impl Network {
         self.run(work);
     }
 
+    /// The number of factors of [`Network::forward_scaled`].
+    pub(crate) fn factors(&self) -> usize {
+        self.nodes.iter().map(|node| node.op.weighted()).sum()
+    }
+
     fn run(&self, work: &mut Workspace) {
         let pair = work.pair;
         with_helper(pair, || self.run_nodes(work));
@@ -222,9 +229,9 @@ impl Network {
                 }
             }
         });
-        work.planes.clear();
-        for colour in 0..work.shapes[0].channels {
-            work.planes.extend(work.gradient.inside().map(|pixel| pixel[colour]));
+        work.planes.resize(work.shapes[0].len(), 0.0);
+        for (colour, plane) in work.planes.chunks_exact_mut(work.shapes[0].area()).enumerate() {
+            work.gradient.copy_colour(colour, plane);
         }
         &work.planes
     }
@@ -327,6 +334,19 @@ impl Workspace {
     /// Whether runs may use a second thread.
     pub fn uses_two_threads(&self) -> bool {
         self.pair
+    }
+
+    /// Does two things at the same time, each with a workspace of one thread.
+    pub fn at_once<A: Send, B: Send>(
+        &mut self,
+        a: impl FnOnce(&mut Self) -> A + Send,
+        b: impl FnOnce(&mut Self) -> B + Send,
+    ) -> (A, B) {
+        let mut second = self.second.take().unwrap_or_default();
+        let pair = std::mem::replace(&mut self.pair, false);
+        let both = rayon::join(|| a(self), || b(&mut second));
+        (self.pair, self.second) = (pair, Some(second));
+        both
     }
 
     /// Memory for the gradient of a node, with any values.

@@ -4,32 +4,27 @@ use facedp::{Epsilon, Plane};
 use facedp_nets::{Landmarks, Picture, Recogniser, Workspace};
 use rand_core::CryptoRng;
 
+use super::ask::{Asking, Target};
 use super::canvas::Colours;
 use super::chroma::Chroma;
 use super::luma::Luma;
+use super::replay::Replay;
 use super::scene::Scene;
-use super::view::View;
 use super::warp::Warp;
 use crate::error::Result;
 use crate::patch::Patch;
 use crate::photo::{Photo, Region};
 use crate::prior::Prior;
 use crate::quality::cost;
-use crate::random::{normal, uniform};
 use crate::receipt::Displacement;
 use crate::recognise::after_jpeg;
-use crate::steering::{Goal, Steering};
+use crate::steering::Steering;
 
 /// Steps between two measurements of quality, and the first step that has one.
 const MEASURE_EVERY: usize = 2;
 const FIRST_MEASURE: usize = 4;
 /// Steps between two checks of the margin.
 const CHECK_EVERY: usize = 4;
-/// Smallest chance that a recogniser is asked, relative to the one that lags behind most.
-const MIN_CHANCE: f64 = 0.05;
-/// Range of a distance from the original, over its threshold, within which the drawn person pulls harder the
-/// farther the face is.
-const PULL_RANGE: [f32; 2] = [0.3, 2.0];
 
 /// The result of steering one face.
 pub(super) struct SteeredFace {
@@ -43,15 +38,6 @@ pub(super) struct SteeredFace {
     pub(super) steps: usize,
     /// Whether all distances exceed their thresholds by the margin.
     pub(super) reached: bool,
-}
-
-/// A recogniser, with the embedding to leave and the embedding to approach.
-struct Target<'a> {
-    recogniser: &'a Recogniser,
-    original: Vec<f32>,
-    drawn: Vec<f32>,
-    /// Distance from the original over the threshold, averaged over recent steps.
-    ratio: f64,
 }
 
 /// A face of a photo, and its position.
@@ -87,11 +73,12 @@ impl Descent<'_> {
         let Self { recognisers, prior, steering } = self;
         let scene = Scene::new(site, recognisers)?;
         let mut targets = targets(site, recognisers, prior, steering.epsilon, random);
+        let mut random = Replay::new(random);
         let mut optimiser = Optimiser::new(&scene, steering, site.photo.has_colour())?;
         let (mut reached, mut steps) = (false, 0);
         while steps < steering.tuning.steps && !reached {
             proceed()?;
-            optimiser.step(steps, &mut targets, random, work)?;
+            optimiser.step(steps, &mut targets, &mut random, work)?;
             steps += 1;
             let passed = |target: &Target<'_>| target.ratio >= f64::from(steering.margin);
             if steps % CHECK_EVERY == 0 && targets.iter().all(passed) {
@@ -151,7 +138,7 @@ impl<'a> Optimiser<'a> {
         &mut self,
         step: usize,
         targets: &mut [Target<'_>],
-        random: &mut dyn CryptoRng,
+        random: &mut Replay<'_>,
         work: &mut Workspace,
     ) -> Result<()> {
         let (scene, Steering { tuning, min_quality, .. }) = (self.scene, self.steering);
@@ -167,12 +154,8 @@ impl<'a> Optimiser<'a> {
         let base = displaced.as_ref().map_or(canvas.colours(), |displaced| &displaced.colours);
         let colours = self.changed(base);
 
-        let mut gradient = self.ask(step, &colours, targets, random, work)?;
-        for _ in 1..tuning.asked {
-            let more = self.ask(step, &colours, targets, random, work)?;
-            let sums = gradient.iter_mut().flatten().zip(more.iter().flatten());
-            sums.for_each(|(sum, g)| *sum += g);
-        }
+        let asking = Asking { scene, steering: self.steering, step, colours: &colours };
+        let gradient = asking.gradient(targets, random, work)?;
         let share = (1.0 - done) * tuning.stride;
         if let (Some(warp), Some(displaced)) = (&mut self.warp, &displaced) {
             let along = displaced.backward(&gradient).map(|pixels| canvas.lowered(&pixels));
@@ -185,46 +168,6 @@ impl<'a> Optimiser<'a> {
             chroma.advance(&gradient, canvas, tuning, share, allowed);
         }
         Ok(())
-    }
-
-    /// The gradient of the goal with respect to the colours of the canvas, by a recogniser drawn at random. Its length is
-    /// 1, so that all recognisers count alike.
-    fn ask(
-        &self,
-        step: usize,
-        colours: &Colours,
-        targets: &mut [Target<'_>],
-        random: &mut dyn CryptoRng,
-        work: &mut Workspace,
-    ) -> Result<Colours> {
-        let (scene, Steering { goal, tuning, .. }) = (self.scene, self.steering);
-        let (away, pull) = match goal {
-            Goal::Away => (1.0, 0.0),
-            Goal::Both => (1.0, tuning.pull),
-            Goal::Draw => (0.0, 1.0),
-        };
-        let r = draw(targets, tuning.balance, random);
-        let Target { recogniser, original, drawn, ratio } = &mut targets[r];
-        let view = View::random(scene, r, recogniser.side(), step, tuning.views, random);
-        let chip = view.chip(colours, random)?;
-        let factor = || 1.0 + tuning.jitter * normal(random);
-        let far = |e: &[f32]| recogniser.distance(e, original) / recogniser.threshold();
-        let (embedding, gradient) = recogniser.jittered_gradient(&chip, work, factor, |e| {
-            // Leave the original first; then approach the drawn person.
-            let pull = pull * far(e).clamp(PULL_RANGE[0], PULL_RANGE[1]).powi(2);
-            let pairs = recogniser.pull(e, original).into_iter().zip(recogniser.pull(e, drawn));
-            pairs.map(|(original, drawn)| pull * drawn - away * original).collect()
-        })?;
-        let found = f64::from(far(&embedding));
-        *ratio = if *ratio == 0.0 { found } else { *ratio + 0.3 * (found - *ratio) };
-
-        let mut gradient = view.backward(&gradient, colours[0].len());
-        let squares = gradient.iter().flatten().map(|g| f64::from(*g).powi(2));
-        let size = squares.sum::<f64>().sqrt() as f32;
-        if size > 0.0 {
-            gradient.iter_mut().flatten().for_each(|g| *g /= size);
-        }
-        Ok(gradient)
     }
 
     /// The canvas with all changes but the displacement, which `base` has.
@@ -280,19 +223,4 @@ impl<'a> Optimiser<'a> {
         }
         Ok(true)
     }
-}
-
-/// Draws the recogniser to ask. Those that lag behind the others are more likely.
-fn draw(targets: &[Target<'_>], balance: f64, random: &mut dyn CryptoRng) -> usize {
-    let least = targets.iter().map(|target| target.ratio).fold(f64::INFINITY, f64::min);
-    let chance = |target: &Target<'_>| MIN_CHANCE + (balance * (least - target.ratio)).exp();
-    let total: f64 = targets.iter().map(chance).sum();
-    let mut left = total * f64::from(uniform(random));
-    for (n, target) in targets.iter().enumerate() {
-        left -= chance(target);
-        if left < 0.0 {
-            return n;
-        }
-    }
-    targets.len() - 1
 }

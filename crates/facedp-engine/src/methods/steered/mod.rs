@@ -8,11 +8,13 @@
 //! recognisers that are not built in. There is no guarantee; the receipt records what recognisers say
 //! afterwards.
 
+mod ask;
 mod canvas;
 mod chroma;
 mod descent;
 mod finish;
 mod luma;
+mod replay;
 mod resize;
 mod scene;
 mod taps;

@@ -27,20 +27,28 @@ enum Degradation {
     Reduced([Resize; 2]),
     /// Blurred by a 3x3 box filter.
     Blurred,
-    /// With Gaussian noise.
-    Noisy,
+    /// With this noise in all colours.
+    Noisy(Vec<f32>),
 }
 
-/// A linear map from the canvas to a recogniser's chip, and the noise that is added.
-pub(super) struct View {
+/// What is random about a view.
+pub(super) struct RandomView {
     side: usize,
-    taps: Taps,
+    /// From the canvas to the chip.
+    placement: Similarity,
     degradation: Degradation,
 }
 
-impl View {
+/// A linear map from the canvas to a recogniser's chip, and the noise that is added.
+pub(super) struct View<'a> {
+    side: usize,
+    taps: Taps,
+    degradation: &'a Degradation,
+}
+
+impl RandomView {
     /// A random view. `spread` is a factor on its default spread; degradations alternate with the step.
-    pub(super) fn random(
+    pub(super) fn new(
         scene: &Scene,
         recogniser: usize,
         side: usize,
@@ -62,12 +70,19 @@ impl View {
                 Degradation::Reduced([Resize::new(side, small), Resize::new(small, side)])
             }
             2 => Degradation::Blurred,
-            _ => Degradation::Noisy,
+            _ => {
+                let noise = (0..side * side).map(|_| NOISE_STD * normal(random));
+                Degradation::Noisy(noise.collect())
+            }
         };
-        Self::new(scene, &placement, side, degradation)
+        Self { side, placement, degradation }
     }
+}
 
-    fn new(scene: &Scene, placement: &Similarity, side: usize, degradation: Degradation) -> Self {
+impl<'a> View<'a> {
+    pub(super) fn new(scene: &Scene, random: &'a RandomView) -> Self {
+        let RandomView { side, placement, degradation } = random;
+        let side = *side;
         let back = placement.inverse();
         // Along rows: a division for each pixel would cost more than the rest.
         let points = (0..side * side).scan([0.0, 0.0], |[x, y], _| {
@@ -80,17 +95,11 @@ impl View {
     }
 
     /// The chip that the recogniser sees.
-    pub(super) fn chip(&self, colours: &Colours, random: &mut dyn CryptoRng) -> Result<Chip> {
-        let noise: Option<Vec<f32>> = match self.degradation {
-            Degradation::Noisy => {
-                Some((0..self.side * self.side).map(|_| NOISE_STD * normal(random)).collect())
-            }
-            _ => None,
-        };
+    pub(super) fn chip(&self, colours: &Colours) -> Result<Chip> {
         let mut values = Vec::with_capacity(3 * self.side * self.side);
         for plane in self.taps.apply(colours.each_ref().map(Vec::as_slice)) {
             let mut plane = self.smoothed(plane);
-            if let Some(noise) = &noise {
+            if let Degradation::Noisy(noise) = self.degradation {
                 plane.iter_mut().zip(noise).for_each(|(v, n)| *v += n);
             }
             values.extend(plane.iter().map(|v| v.clamp(0.0, 255.0)));
@@ -111,8 +120,8 @@ impl View {
     }
 
     fn smoothed(&self, values: Vec<f32>) -> Vec<f32> {
-        match &self.degradation {
-            Degradation::None | Degradation::Noisy => values,
+        match self.degradation {
+            Degradation::None | Degradation::Noisy(_) => values,
             Degradation::Reduced([reduce, enlarge]) => enlarge.apply(&reduce.apply(&values)),
             Degradation::Blurred => blurred(&values, self.side),
         }
