@@ -4,6 +4,8 @@
 //! every edge that lies inside the photo, so that no square is visible. Where the face is smaller than
 //! the chip, the noise is first averaged down to the resolution of the photo.
 
+#[cfg(target_arch = "x86_64")]
+mod permuted;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -61,8 +63,9 @@ impl Lift {
         let faded = patch.inner_edges(photo);
         let columns = placement.is_upright().then(|| {
             let position = |x: usize| placement.apply([x as f32, 0.0])[0];
-            let taps = (region.x..region.x + region.width).map(position);
-            Columns::new(taps.map(|at| Tap::new(at, side, [faded[0], faded[1]])))
+            let tap = |x| Tap::new(position(x), side, [faded[0], faded[1]]);
+            let taps: Vec<Tap> = (region.x..region.x + region.width).map(tap).collect();
+            Columns::new(&taps, side)
         });
         let noise = match side == full {
             true => Noise::new(noise),
