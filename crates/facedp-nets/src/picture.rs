@@ -1,7 +1,11 @@
 //! Colour pictures and the chips cut from them.
 
+mod placed;
+
 use crate::error::{Error, Result};
 use crate::similarity::Similarity;
+use placed::Placed;
+use pulp::Arch;
 
 /// An upright colour picture, 8 bits a sample, red-green-blue, row by row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,37 +99,12 @@ impl Picture {
     /// The picture under a transform, by bilinear interpolation; black outside. Faster than a chip, and
     /// rounded to 8 bits.
     pub(crate) fn placed(&self, placement: &Similarity, width: usize, height: usize) -> Picture {
-        // Fixed-point positions: 1 pixel is 2^16.
-        const ONE: f32 = 65_536.0;
-        let back = placement.inverse();
-        let [across, down, _, _] = back.parameters().map(|v| (v * ONE).round() as i64);
-        let mut rgb = vec![0; 3 * width * height];
-        if self.width < 2 || self.height < 2 {
-            return Picture { width, height, rgb };
-        }
-        let (last_x, last_y) = ((self.width - 1) as i64, (self.height - 1) as i64);
-        for (y, line) in rgb.chunks_exact_mut(3 * width.max(1)).enumerate() {
-            let [mut u, mut v] = back.apply([0.0, y as f32]).map(|p| (p * ONE).round() as i64);
-            for pixel in line.as_chunks_mut::<3>().0 {
-                let (left, top) = (u >> 16, v >> 16);
-                if (0..last_x).contains(&left) && (0..last_y).contains(&top) {
-                    let (right, bottom) = ((u >> 8 & 255) as u32, (v >> 8 & 255) as u32);
-                    let at = 3 * (top as usize * self.width + left as usize);
-                    let six = |at: usize| self.rgb[at..].first_chunk::<6>().unwrap_or(&[0; 6]);
-                    let (upper, lower) = (six(at), six(at + 3 * self.width));
-                    for c in 0..3 {
-                        // Nothing can overflow: weights are at most 256 each.
-                        let mix = |a: u32, b: u32, second: u32| {
-                            let first = a.wrapping_mul(256_u32.wrapping_sub(second));
-                            first.wrapping_add(b.wrapping_mul(second))
-                        };
-                        let across =
-                            |line: &[u8; 6]| mix(line[c].into(), line[c + 3].into(), right);
-                        let sum = mix(across(upper), across(lower), bottom);
-                        pixel[c] = (sum.wrapping_add(32_768) >> 16) as u8;
-                    }
-                }
-                (u, v) = (u + across, v + down);
+        let (back, mut rgb) = (&placement.inverse(), vec![0; 3 * width * height]);
+        if self.width >= 2 && self.height >= 2 {
+            let lines = rgb.chunks_exact_mut(3 * width.max(1));
+            for (y, line) in lines.enumerate() {
+                let line = line.as_chunks_mut().0;
+                Arch::new().dispatch(Placed { picture: self, back, y, line });
             }
         }
         Picture { width, height, rgb }

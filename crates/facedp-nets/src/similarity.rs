@@ -62,6 +62,7 @@ impl Similarity {
         self.b == 0.0 && self.a > 0.0
     }
 
+    #[inline]
     pub fn apply(&self, [x, y]: Point) -> Point {
         [self.a * x - self.b * y + self.shift[0], self.b * x + self.a * y + self.shift[1]]
     }

@@ -1,5 +1,8 @@
 //! Dense linear algebra outside of training.
 
+use pulp::{Arch, NullaryFnOnce};
+
+#[inline(always)]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     // Independent partial sums let the compiler use vector registers.
     let mut lanes = [0.0; 8];
@@ -16,19 +19,36 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// Makes rows of `width` values orthonormal by modified Gram-Schmidt. The error is the first row that
 /// depends on earlier ones.
 pub(crate) fn orthonormalise(rows: &mut [f64], width: usize) -> Result<(), usize> {
-    for i in 0..rows.len() / width {
-        let (before, rest) = rows.split_at_mut(i * width);
-        let row = &mut rest[..width];
-        let length = dot(row, row).sqrt();
-        for earlier in before.chunks_exact(width) {
-            let along = dot(row, earlier);
-            row.iter_mut().zip(earlier).for_each(|(r, e)| *r -= along * e);
+    Arch::new().dispatch(Orthonormalised { rows, width })
+}
+
+/// Compiled for the vector instructions of the machine it runs on: the feature model is made orthonormal at each
+/// start of the program.
+struct Orthonormalised<'a> {
+    rows: &'a mut [f64],
+    width: usize,
+}
+
+impl NullaryFnOnce for Orthonormalised<'_> {
+    type Output = Result<(), usize>;
+
+    #[inline(always)]
+    fn call(self) -> Result<(), usize> {
+        let Self { rows, width } = self;
+        for i in 0..rows.len() / width {
+            let (before, rest) = rows.split_at_mut(i * width);
+            let row = &mut rest[..width];
+            let length = dot(row, row).sqrt();
+            for earlier in before.chunks_exact(width) {
+                let along = dot(row, earlier);
+                row.iter_mut().zip(earlier).for_each(|(r, e)| *r -= along * e);
+            }
+            let left = dot(row, row).sqrt();
+            if left.is_nan() || left <= 1e-3 * length {
+                return Err(i);
+            }
+            row.iter_mut().for_each(|r| *r /= left);
         }
-        let left = dot(row, row).sqrt();
-        if left.is_nan() || left <= 1e-3 * length {
-            return Err(i);
-        }
-        row.iter_mut().for_each(|r| *r /= left);
+        Ok(())
     }
-    Ok(())
 }

@@ -80,55 +80,101 @@ pub fn ssim_wang(a: &Plane, b: &Plane) -> Result<f64> {
 
 /// Means under a window of `a`, `b`, `a^2`, `b^2` and `ab`, in this order.
 const MOMENTS: usize = 5;
+/// Columns that are filtered together.
+const RUN: usize = 16;
 
-fn similarity(a: &Plane, b: &Plane, taps: &[f64], covariance: f64) -> Result<f64> {
+fn similarity<const TAPS: usize>(
+    a: &Plane,
+    b: &Plane,
+    taps: &[f64; TAPS],
+    covariance: f64,
+) -> Result<f64> {
     a.require_same_size(b)?;
-    let (width, height, size) = (a.width(), a.height(), taps.len());
-    if width < size || height < size {
-        return Err(Error::TooSmallForSsim { min: size, width, height });
+    let (width, height) = (a.width(), a.height());
+    if width < TAPS || height < TAPS {
+        return Err(Error::TooSmallForSsim { min: TAPS, width, height });
     }
-    let columns = width - size + 1;
-    // The horizontally filtered moments of the last rows: a ring buffer one window high.
-    let mut ring = vec![vec![0.0; MOMENTS * columns]; size];
-    let mut means = vec![0.0; MOMENTS * columns];
-    let mut total = 0.0;
-    for y in 0..height {
-        filter_row(a.row(y), b.row(y), taps, &mut ring[y % size]);
-        if y + 1 < size {
-            continue;
-        }
-        means.fill(0.0);
-        for (t, tap) in taps.iter().enumerate() {
-            let row = &ring[(y + 1 + t) % size];
-            means.iter_mut().zip(row).for_each(|(mean, value)| *mean += tap * value);
-        }
-        total += (0..columns)
-            .map(|x| local_similarity(std::array::from_fn(|m| means[m * columns + x]), covariance))
-            .sum::<f64>();
-    }
-    Ok(total / (columns * (height - size + 1)) as f64)
+    Ok(pulp::Arch::new().dispatch(Similarity { a, b, taps, covariance }))
 }
 
-/// Filters the five moments along a row. `out` holds one moment after the other.
-fn filter_row(a: &[f64], b: &[f64], taps: &[f64], out: &mut [f64]) {
-    out.fill(0.0);
-    let columns = out.len() / MOMENTS;
-    for (m, out) in out.chunks_exact_mut(columns).enumerate() {
-        for (t, tap) in taps.iter().enumerate() {
-            for ((out, a), b) in out.iter_mut().zip(&a[t..]).zip(&b[t..]) {
-                let moment = match m {
-                    0 => *a,
-                    1 => *b,
-                    2 => a * a,
-                    3 => b * b,
-                    _ => a * b,
-                };
-                *out += tap * moment;
+/// Compiled for the vector instructions of the machine it runs on: `pulp` calls it from functions that are, and
+/// everything in it is inlined there. A closure would not be.
+struct Similarity<'a, const TAPS: usize> {
+    a: &'a Plane,
+    b: &'a Plane,
+    taps: &'a [f64; TAPS],
+    covariance: f64,
+}
+
+impl<const TAPS: usize> pulp::NullaryFnOnce for Similarity<'_, TAPS> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let Self { a, b, taps, covariance } = self;
+        let (width, height) = (a.width(), a.height());
+        let columns = width - TAPS + 1;
+        let mut moments = vec![0.0; MOMENTS * width];
+        // The horizontally filtered moments of the last rows: a ring buffer one window high.
+        let mut ring: [Vec<f64>; TAPS] = std::array::from_fn(|_| vec![0.0; MOMENTS * columns]);
+        let mut means = vec![0.0; MOMENTS * columns];
+        let mut values = vec![0.0; columns];
+        let mut total = 0.0;
+        for y in 0..height {
+            of_row(a.row(y), b.row(y), &mut moments);
+            let filtered = ring[y % TAPS].chunks_exact_mut(columns);
+            for (row, filtered) in moments.chunks_exact(width).zip(filtered) {
+                weighted(taps, std::array::from_fn(|t| &row[t..][..columns]), filtered);
             }
+            if y + 1 < TAPS {
+                continue;
+            }
+            let rows = std::array::from_fn(|t| ring[(y + 1 + t) % TAPS].as_slice());
+            weighted(taps, rows, &mut means);
+            let [a, b, aa, bb, ab] = std::array::from_fn(|m| &means[m * columns..][..columns]);
+            for (x, value) in values.iter_mut().enumerate() {
+                *value = local_similarity([a[x], b[x], aa[x], bb[x], ab[x]], covariance);
+            }
+            total += values.iter().sum::<f64>();
+        }
+        total / (columns * (height - TAPS + 1)) as f64
+    }
+}
+
+/// The moments of single pixels, one after the other.
+#[inline(always)]
+fn of_row(a: &[f64], b: &[f64], moments: &mut [f64]) {
+    for (m, out) in moments.chunks_exact_mut(a.len()).enumerate() {
+        let pairs = out.iter_mut().zip(a.iter().zip(b));
+        match m {
+            0 => pairs.for_each(|(out, (a, _))| *out = *a),
+            1 => pairs.for_each(|(out, (_, b))| *out = *b),
+            2 => pairs.for_each(|(out, (a, _))| *out = a * a),
+            3 => pairs.for_each(|(out, (_, b))| *out = b * b),
+            _ => pairs.for_each(|(out, (a, b))| *out = a * b),
         }
     }
 }
 
+/// A weighted sum of lines, which are at least as long as `out`. The sums of a run stay in registers.
+#[inline(always)]
+fn weighted<const TAPS: usize>(taps: &[f64; TAPS], lines: [&[f64]; TAPS], out: &mut [f64]) {
+    let (runs, rest) = out.as_chunks_mut::<RUN>();
+    let last = RUN * runs.len();
+    for (n, out) in runs.iter_mut().enumerate() {
+        let mut sums = [0.0; RUN];
+        for (tap, line) in taps.iter().zip(lines) {
+            let line = line[n * RUN..].first_chunk().unwrap_or(&[0.0; RUN]);
+            sums.iter_mut().zip(line).for_each(|(sum, value)| *sum += tap * value);
+        }
+        *out = sums;
+    }
+    for (i, out) in rest.iter_mut().enumerate() {
+        *out = taps.iter().zip(lines).fold(0.0, |sum, (tap, line)| sum + tap * line[last + i]);
+    }
+}
+
+#[inline(always)]
 fn local_similarity([a, b, aa, bb, ab]: [f64; MOMENTS], covariance: f64) -> f64 {
     const C1: f64 = (0.01 * 255.0) * (0.01 * 255.0);
     const C2: f64 = (0.03 * 255.0) * (0.03 * 255.0);

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 use facedp_engine::{Check, Faces, Goal, MIN_SCORE, MethodName, Request, Strength};
 
-use super::MethodArgs;
 use super::parsers::{
     ResultFormat, faces, formats, method_names, names, rectangle, share, switches,
 };
+use super::{MethodArgs, Output};
 
 /// Change the faces in photos so that recognisers no longer match them, and write the photos to
 /// another folder.
@@ -174,8 +174,10 @@ pub struct RunArgs {
 
 impl Protect {
     /// What is asked for, as the engine takes it.
-    pub fn request(&self) -> Request {
+    pub fn request(&self, output: &Output) -> Request {
         let (steer, faces, write, run) = (&self.steer, &self.faces, &self.write, &self.run);
+        // Where nothing is printed and no receipt is written, nobody reads measurements.
+        let read = !output.quiet || output.json || write.receipt;
         self.parameters.fill(Request {
             method: self.method,
             strength: steer.strength,
@@ -194,7 +196,7 @@ impl Protect {
             copy_faceless: write.copy_faceless,
             receipt: write.receipt,
             check: if run.no_check { Check::Off } else { Check::Default },
-            measure: !run.no_metrics,
+            measure: !run.no_metrics && read,
             ..Request::default()
         })
     }

@@ -6,11 +6,11 @@ use facedp_engine::files::require_writable;
 use facedp_engine::ledger::Ledger;
 use facedp_engine::{Engine, Key, Resources, Secret};
 
-use crate::args::Protect;
+use crate::args::{Output, Protect};
 use crate::failure::Failure;
 use crate::{key, model};
 
-pub fn engine(args: &Protect) -> Result<Engine, Failure> {
+pub fn engine(args: &Protect, output: &Output) -> Result<Engine, Failure> {
     let info = args.method.info();
     if info.randomness.is_none() {
         for (given, option) in [
@@ -57,7 +57,7 @@ pub fn engine(args: &Protect) -> Result<Engine, Failure> {
         ledger,
         ..Resources::new(secret).map_err(Failure::from)?
     };
-    Engine::new(args.request(), resources).map_err(Failure::of_request)
+    Engine::new(args.request(output), resources).map_err(Failure::of_request)
 }
 
 /// Where randomness comes from: a seed, a key file, or what the method draws from by default. The user's

@@ -28,7 +28,7 @@ pub fn run(args: &Protect, output: &Output) -> Result<ExitCode, Failure> {
     let mode = args.run.mode();
     let options = args.run_options()?;
     let (jobs, failures) = jobs(args, mode)?;
-    let engine = engine::engine(args)?;
+    let engine = engine::engine(args, output)?;
     let record = match options.run {
         Run::Dry => Record::look(&args.output, &engine, mode)?,
         Run::Write => Record::begin(&args.output, &jobs, &engine, mode)?,

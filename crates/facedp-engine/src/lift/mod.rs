@@ -4,15 +4,20 @@
 //! every edge that lies inside the photo, so that no square is visible. Where the face is smaller than
 //! the chip, the noise is first averaged down to the resolution of the photo.
 
+#[cfg(target_arch = "x86_64")]
+mod permuted;
+mod rows;
 #[cfg(test)]
 mod tests;
 
 use facedp::Plane;
 use facedp::resample::resized;
 use facedp_nets::Similarity;
+use pulp::Arch;
 
 use crate::patch::Patch;
 use crate::photo::{Photo, Region};
+use rows::{Columns, Noise, Turned};
 
 /// Share of the chip's side over which noise fades out.
 const FADE_SHARE: f32 = 1.0 / 8.0;
@@ -20,13 +25,13 @@ const FADE_SHARE: f32 = 1.0 / 8.0;
 /// The noise of one chip, ready to be added to its photo.
 pub(crate) struct Lift {
     side: usize,
-    noise: Vec<f32>,
+    noise: Noise,
     /// From photo to noise.
     placement: Similarity,
     faded: [bool; 4],
     region: Region,
-    /// For upright chips: the interpolation of each column of the region.
-    columns: Option<Vec<Tap>>,
+    /// For upright chips.
+    columns: Option<Columns>,
 }
 
 /// Linear interpolation between two neighbours on a line of noise.
@@ -55,20 +60,18 @@ impl Lift {
         let side = coarse_side(full, patch.placement(full).scale());
         let placement = patch.placement(side);
         let region = patch.region(photo);
-        let mut lift = Self {
-            side,
-            noise: resized(noise, side, side).data().iter().map(|n| *n as f32).collect(),
-            placement,
-            faded: patch.inner_edges(photo),
-            region,
-            columns: None,
-        };
-        if placement.is_upright() {
+        let faded = patch.inner_edges(photo);
+        let columns = placement.is_upright().then(|| {
             let position = |x: usize| placement.apply([x as f32, 0.0])[0];
-            let tap = |x| lift.tap(position(x), [lift.faded[0], lift.faded[1]]);
-            lift.columns = Some((region.x..region.x + region.width).map(tap).collect());
-        }
-        lift
+            let tap = |x| Tap::new(position(x), side, [faded[0], faded[1]]);
+            let taps: Vec<Tap> = (region.x..region.x + region.width).map(tap).collect();
+            Columns::new(&taps, side)
+        });
+        let noise = match side == full {
+            true => Noise::new(noise),
+            false => Noise::new(&resized(noise, side, side)),
+        };
+        Self { side, noise, placement, faded, region, columns }
     }
 
     /// The lifted noise in each pixel of a region.
@@ -91,62 +94,47 @@ impl Lift {
             return;
         }
         let out = &mut out[self.region.x - x..][..self.region.width];
-        let edges = [[self.faded[0], self.faded[1]], [self.faded[2], self.faded[3]]];
-        if let Some(columns) = &self.columns {
-            let down = self.tap(self.placement.apply([0.0, y as f32])[1], edges[1]);
-            if down.fade == 0.0 {
-                return;
+        let [left, right, top, bottom] = self.faded;
+        match &self.columns {
+            Some(columns) => {
+                let at = self.placement.apply([0.0, y as f32])[1];
+                columns.add(&self.noise, &Tap::new(at, self.side, [top, bottom]), out);
             }
-            let (upper, lower) = (self.row(down.first), self.row(down.second));
-            let mix = |(a, b): (&f32, &f32)| down.fade * (a + down.weight * (b - a));
-            let line: Vec<f32> = upper.iter().zip(lower).map(mix).collect();
-            for (out, tap) in out.iter_mut().zip(columns) {
-                let (a, b) = (line[tap.first], line[tap.second]);
-                *out += tap.fade * (a + tap.weight * (b - a));
-            }
-            return;
+            None => Arch::new().dispatch(Turned {
+                noise: &self.noise,
+                placement: &self.placement,
+                fades: [[left, right], [top, bottom]],
+                first: [self.region.x, y],
+                out,
+            }),
         }
-        for (x, out) in (self.region.x..).zip(out) {
-            let [u, v] = self.placement.apply([x as f32, y as f32]);
-            let (across, down) = (self.tap(u, edges[0]), self.tap(v, edges[1]));
-            let fade = across.fade * down.fade;
-            if fade > 0.0 {
-                let (upper, lower) = (self.row(down.first), self.row(down.second));
-                let along = |row: &[f32]| {
-                    row[across.first] + across.weight * (row[across.second] - row[across.first])
-                };
-                let (a, b) = (along(upper), along(lower));
-                *out += fade * (a + down.weight * (b - a));
-            }
-        }
-    }
-
-    fn row(&self, y: usize) -> &[f32] {
-        &self.noise[y * self.side..(y + 1) * self.side]
-    }
-
-    fn tap(&self, at: f32, faded: [bool; 2]) -> Tap {
-        Tap::new(at, self.side, faded)
     }
 }
 
 impl Tap {
     /// Interpolation at a coordinate on a line of `side` values. `fades` says which ends fade out.
+    #[inline(always)]
     pub(crate) fn new(at: f32, side: usize, fades: [bool; 2]) -> Self {
         let length = side as f32;
         let inside = (-0.5..length - 0.5).contains(&at);
         if !inside {
             return Self { first: 0, second: 0, weight: 0.0, fade: 0.0, inside };
         }
-        let edge = |distance: f32, fades: bool| {
-            let t = distance / (length * FADE_SHARE);
-            if fades && t < 1.0 { t * t * (3.0 - 2.0 * t) } else { 1.0 }
-        };
-        let fade = edge(at + 0.5, fades[0]) * edge(length - 0.5 - at, fades[1]);
+        let fade = faded(at, length, fades);
         let first = at.max(0.0) as usize;
         let second = (first + 1).min(side - 1);
         Self { first, second, weight: at.max(0.0) - first as f32, fade, inside }
     }
+}
+
+/// How much is left of the noise at a coordinate inside a line.
+#[inline(always)]
+fn faded(at: f32, length: f32, fades: [bool; 2]) -> f32 {
+    let edge = |distance: f32, fades: bool| {
+        let t = distance / (length * FADE_SHARE);
+        if fades && t < 1.0 { t * t * (3.0 - 2.0 * t) } else { 1.0 }
+    };
+    edge(at + 0.5, fades[0]) * edge(length - 0.5 - at, fades[1])
 }
 
 /// Adds the noise of all chips to the photo. Where faces overlap, their noise adds up. Returns whether any

@@ -1,5 +1,7 @@
 //! The paper's methods: noise on the ranked coefficients of a face.
 
+use std::borrow::Cow;
+
 use facedp::noise::Randomness;
 use facedp::{Claim, Drawn, Method, Plan, Plane, Preset, Release, Sensitivity, Solver};
 use facedp_nets::Workspace;
@@ -46,6 +48,16 @@ pub(super) struct Noise {
     record: bool,
     /// Experiments: PSNR to which each draw is scaled, in dB.
     psnr: Option<f64>,
+    /// The chip of methods that do not read it.
+    blank: Plane,
+}
+
+/// The noise of a face.
+struct Drawing {
+    noise: Plane,
+    /// Expected value of the sum of its squares.
+    expected_variance: f64,
+    details: Option<Details>,
 }
 
 /// A preset with the settings of a request, for a model with that many features.
@@ -81,7 +93,22 @@ impl Noise {
         let noise = format!("{} {}", plan.fingerprint(), request.selection().fingerprint());
         let identity = secret.repeatable(&noise);
         let psnr = request.experiment().noise_psnr;
-        Ok(Self { plan, secret, identity, record: request.receipt, psnr })
+        let blank = Plane::zeros(plan.model().side(), plan.model().side());
+        Ok(Self { plan, secret, identity, record: request.receipt, psnr, blank })
+    }
+
+    fn draw<R: CryptoRng>(
+        &self,
+        chip: &Plane,
+        source: &mut facedp::noise::Source<R>,
+    ) -> Result<Drawing> {
+        if !self.record && self.psnr.is_none() {
+            let (noise, expected_variance) = self.plan.noise(chip, source)?;
+            return Ok(Drawing { noise, expected_variance, details: None });
+        }
+        let (release, noise) = self.release(chip, source)?;
+        let details = self.record.then(|| Drawn::of(&release)).transpose()?.map(Details::Noise);
+        Ok(Drawing { noise, expected_variance: release.expected_variance, details })
     }
 
     /// Releases a chip, with its noise. Experiments can scale the noise; an all-zero draw cannot be scaled and is drawn
@@ -135,26 +162,22 @@ impl Treatment for Noise {
     ) -> Result<Treated> {
         let context = NoiseContext::new(&self.plan.fingerprint(), &original, &self.secret);
         let mut photo = original.into_photo();
-        let side = self.plan.model().side();
         let (mut changes, mut lifts) = (Vec::new(), Vec::new());
         for face in faces {
             control.proceed()?;
             // Some methods do not read the chip, but noisy features depend on it.
             let chip = match self.plan.reads_chip() || self.record {
-                true => face.patch.chip(&photo, side),
-                false => Plane::zeros(side, side),
+                true => Cow::Owned(face.patch.chip(&photo, self.blank.width())),
+                false => Cow::Borrowed(&self.blank),
             };
-            let (release, noise) = self.release(&chip, &mut context.source(face.region)?)?;
-            lifts.push(Lift::new(&noise, &face.patch, &photo));
-            let pixels = noise.data().len() as f64;
+            let drawing = self.draw(&chip, &mut context.source(face.region)?)?;
+            lifts.push(Lift::new(&drawing.noise, &face.patch, &photo));
+            let pixels = drawing.noise.data().len() as f64;
             changes.push(Change {
-                mse: noise.energy() / pixels,
-                expected_mse: Some(release.expected_variance / pixels),
+                mse: drawing.noise.energy() / pixels,
+                expected_mse: Some(drawing.expected_variance / pixels),
                 original: None,
-                details: match self.record {
-                    true => Some(Details::Noise(Drawn::of(&release)?)),
-                    false => None,
-                },
+                details: drawing.details,
             });
         }
         let changed = lift::apply(&lifts, &mut photo);

@@ -80,18 +80,23 @@ trait Sample: Copy + PartialEq {
 impl Sample for u8 {
     const STEPS_PER_LEVEL: f32 = 1.0;
     type Step = i16;
+    #[inline(always)]
     fn level(self) -> f64 {
         f64::from(self)
     }
+    #[inline(always)]
     fn to_u8(self) -> u8 {
         self
     }
+    #[inline(always)]
     fn step(steps: i32) -> i16 {
         steps.clamp(-255, 255) as i16
     }
+    #[inline(always)]
     fn moved(self, by: i16) -> Self {
         i16::from(self).saturating_add(by).clamp(0, 255) as u8
     }
+    #[inline(always)]
     fn clamped(value: i64) -> Self {
         value.clamp(0, 255) as u8
     }
@@ -100,18 +105,23 @@ impl Sample for u8 {
 impl Sample for u16 {
     const STEPS_PER_LEVEL: f32 = 257.0;
     type Step = i32;
+    #[inline(always)]
     fn level(self) -> f64 {
         f64::from(self) / 257.0
     }
+    #[inline(always)]
     fn to_u8(self) -> u8 {
         ((u32::from(self) * 255 + 32_767) / 65_535) as u8
     }
+    #[inline(always)]
     fn step(steps: i32) -> i32 {
         steps.clamp(-65_535, 65_535)
     }
+    #[inline(always)]
     fn moved(self, by: i32) -> Self {
         i32::from(self).wrapping_add(by).clamp(0, 65_535) as u16 // Far from an overflow.
     }
+    #[inline(always)]
     fn clamped(value: i64) -> Self {
         value.clamp(0, 65_535) as u16
     }
@@ -119,6 +129,7 @@ impl Sample for u16 {
 
 /// Rounds to the nearest integer, clamped to the largest possible change of a sample. Adding 1.5 * 2^23
 /// leaves no fraction bits, which is several times faster than `round`, a function call on old processors.
+#[inline(always)]
 fn rounded(change: f32) -> i32 {
     const WHOLE: f32 = 12_582_912.0;
     (change.clamp(-66_000.0, 66_000.0) + WHOLE).to_bits().wrapping_sub(WHOLE.to_bits()) as i32
@@ -359,31 +370,57 @@ fn move_pixels<S: Sample, const CHANNELS: usize, const COLOURS: usize>(
     samples: &mut [S],
     change: &[f32],
 ) -> bool {
-    // Compiled for long vectors, too, and without branches: most pixels change.
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            let mut changed = false;
-            let pixels = samples.as_chunks_mut::<CHANNELS>().0;
-            for (pixels, change) in pixels.chunks_mut(RUN).zip(change.chunks(RUN)) {
-                let mut steps = [S::Step::default(); RUN];
-                for (step, by) in steps.iter_mut().zip(change) {
-                    *step = S::step(rounded(by * S::STEPS_PER_LEVEL));
-                }
-                let mut each = [[S::Step::default(); CHANNELS]; RUN];
-                for (each, step) in each.iter_mut().zip(steps) {
-                    each[..COLOURS].fill(step);
-                }
-                for (sample, step) in pixels.as_flattened_mut().iter_mut().zip(each.as_flattened())
-                {
-                    let moved = sample.moved(*step);
-                    changed |= *sample != moved;
-                    *sample = moved;
-                }
-            }
-            changed
-        },
-    )
+    pulp::Arch::new().dispatch(Moved::<_, CHANNELS, COLOURS> { samples, change })
+}
+
+/// Compiled for the vector instructions of the machine it runs on, which a closure would not be, and without
+/// branches: most pixels change.
+struct Moved<'a, S, const CHANNELS: usize, const COLOURS: usize> {
+    samples: &'a mut [S],
+    change: &'a [f32],
+}
+
+impl<S: Sample, const CHANNELS: usize, const COLOURS: usize> pulp::NullaryFnOnce
+    for Moved<'_, S, CHANNELS, COLOURS>
+{
+    type Output = bool;
+
+    #[inline(always)]
+    fn call(self) -> bool {
+        let (runs, rest) = self.samples.as_chunks_mut::<CHANNELS>().0.as_chunks_mut::<RUN>();
+        let (changes, last) = self.change.as_chunks::<RUN>();
+        let mut changed = false;
+        for (run, change) in runs.iter_mut().zip(changes) {
+            changed |= move_run::<S, CHANNELS, COLOURS>(run, change);
+        }
+        // The last pixels, with others that do not change.
+        let mut run = [[S::clamped(0); CHANNELS]; RUN];
+        let mut change = [0.0; RUN];
+        run.iter_mut().zip(&*rest).for_each(|(run, rest)| *run = *rest);
+        change.iter_mut().zip(last).for_each(|(change, last)| *change = *last);
+        changed |= move_run::<S, CHANNELS, COLOURS>(&mut run, &change);
+        rest.iter_mut().zip(run).for_each(|(rest, run)| *rest = run);
+        changed
+    }
+}
+
+#[inline(always)]
+fn move_run<S: Sample, const CHANNELS: usize, const COLOURS: usize>(
+    run: &mut [[S; CHANNELS]; RUN],
+    change: &[f32; RUN],
+) -> bool {
+    let mut each = [[S::Step::default(); CHANNELS]; RUN];
+    for (each, by) in each.iter_mut().zip(change) {
+        let step = S::step(rounded(by * S::STEPS_PER_LEVEL));
+        each.iter_mut().take(COLOURS).for_each(|colour| *colour = step);
+    }
+    let mut changed = false;
+    for (sample, step) in run.as_flattened_mut().iter_mut().zip(each.as_flattened()) {
+        let moved = sample.moved(*step);
+        changed |= *sample != moved;
+        *sample = moved;
+    }
+    changed
 }
 
 /// Adds a change of its own to each colour. Returns whether any sample changed.

@@ -3,16 +3,16 @@
 //! The score is 100 if nothing changed. According to its authors, 90 is visually lossless, 70 high quality
 //! and 50 medium quality.
 
+mod reduced;
 mod slope;
 
 use facedp_nets::Picture;
 use fast_ssim2::{PixelDescriptor, PixelSlice, Ssimulacra2Reference};
-use image::imageops::{FilterType, resize};
-use image::{ImageBuffer, Rgb};
 
 use crate::detect::DetectedFace;
 use crate::error::{Error, Result};
 use crate::photo::{Photo, Region};
+use reduced::reduced;
 pub(crate) use slope::{Cost, cost, cost_along, loss_at, score_at};
 
 /// Side of the square around a face, as a multiple of the longer side of its box.
@@ -41,12 +41,9 @@ pub(crate) fn seen(picture: &Picture) -> Result<Picture> {
     if longer <= MAX_SIDE {
         return Ok(picture.clone());
     }
-    let wrong = || Error::Score { problem: format!("a picture of {width}x{height} pixels") };
-    let size = |length: usize| ((length * MAX_SIDE + longer / 2) / longer).max(1) as u32;
-    let full = ImageBuffer::<Rgb<u8>, &[u8]>::from_raw(width as u32, height as u32, picture.rgb());
-    let small = resize(&full.ok_or_else(wrong)?, size(width), size(height), FilterType::Lanczos3);
-    let (width, height) = (small.width() as usize, small.height() as usize);
-    Ok(Picture::new(width, height, small.into_raw())?)
+    let size = [width, height].map(|length| ((length * MAX_SIDE + longer / 2) / longer).max(1));
+    let [narrow, low] = size;
+    Ok(Picture::new(narrow, low, reduced(picture.rgb(), [width, height], size))?)
 }
 
 /// A picture that others are compared with.

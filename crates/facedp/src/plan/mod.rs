@@ -121,11 +121,20 @@ impl Plan {
             transform: Arc::clone(&self.transform),
             geometric_number,
             theoretical_variance: (0..used).map(|k| 2.0 * scales.scale(k).powi(2)).sum(),
-            expected_variance: 2.0 * scales.cost(),
+            expected_variance: sampler.expected_variance(),
             randomness: noise.randomness(),
             terms: Arc::clone(&self.terms),
             model: Arc::clone(&self.model),
         })
+    }
+
+    /// The noise of [`Self::protect`] without a release around it, and [`Release::expected_variance`].
+    pub fn noise<R: CryptoRng>(&self, chip: &Plane, noise: &mut Source<R>) -> Result<(Plane, f64)> {
+        let sampler = self.sampler(chip)?;
+        let (_, sparse) = sampler.draw(noise);
+        let mut plane = Plane::zeros(chip.width(), chip.height());
+        self.transform.synthesise(&sparse, plane.data_mut());
+        Ok((plane, sampler.expected_variance()))
     }
 
     /// The sampler of a chip's noise. It depends on the chip only if the ranking does.

@@ -32,6 +32,11 @@ impl Sampler<'_> {
         (geometric_number, sparse)
     }
 
+    /// [`Release::expected_variance`](super::Release::expected_variance).
+    pub(super) fn expected_variance(&self) -> f64 {
+        2.0 * self.ranked.scales.cost()
+    }
+
     /// Coefficients by rank, with the scales `b_k` of their noise.
     pub fn ranks(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let Ranked { order, scales } = &*self.ranked;
