@@ -303,9 +303,9 @@ def write(found, variants, sizes, seconds, words):
   intervals (Wilson).
 - LFW: people of the odd half with two photos, in a seeded order. Settings were chosen with a prototype on 180 people of
   the even half, by leaving out built-in recognisers; about 105 were tried. The pull and the number of recognisers asked
-  in each step were chosen with the program, on 40 people of that half (docs/decisions.md). The held-out recognisers below
-  had no part in that. The floor of 76 (78 before) was chosen after seeing them on 16 portraits and free photos. No photo
-  of LFW's odd half chose anything.
+  in each step were chosen with the program, on 40 people of that half (docs/decisions.md), and the symmetry of shape and its
+  limits on 80 to 110. The held-out recognisers below had no part in that. How freely nose and mouth may change (`parts`) was
+  chosen with a look at them, on 18 portraits and free photos. No photo of LFW's odd half chose anything.
 - Thresholds: dlib's own, 0.6; for the others, the threshold whose false accept rate on untouched photos of LFW (PubFig83)
   is 1e-3.
 - Quality: SSIMULACRA2 of the square of 1.5 times the face's box as written (PNG), at most 320 pixels wide, against the
