@@ -182,5 +182,5 @@ fn steering_keeps_its_fingerprint() {
     );
     let mut coloured = default_steering();
     coloured.tuning.chroma = 0.5;
-    assert!(coloured.fingerprint().ends_with("retreat 0.55, chroma 0.5"));
+    assert!(coloured.fingerprint().ends_with("retreat 0.45, chroma 0.5"));
 }
