@@ -86,7 +86,7 @@ class Watch:
 def program(folder, out, count, key, jobs, options):
     watch = Watch(out, count)
     command = [sys.executable, "-m", "facedp", "protect", folder, "-o", out, "--key", key, "--jobs", str(jobs),
-               "--no-ledger", "--quiet", *options]
+               "--no-ledger", "--json", *options]
     subprocess.run(command, check=False, stderr=subprocess.DEVNULL)
     return watch.stop()
 
