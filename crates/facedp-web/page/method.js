@@ -5,8 +5,8 @@ import { el } from "./dom.js";
 /** Shares of photos that recognisers which steering does not know still match with another photo of the person, on
  *  Labeled Faces in the Wild: docs/measurements/steered.md. */
 const STRENGTHS = {
-  low: "Changes least. Many other recognisers still match the face: 10 to 51 of 100 photos in our tests.",
-  medium: "Hard to see without the original beside it. Other recognisers still match 1 to 2 of 100 photos in our tests.",
+  low: "Changes least. Many other recognisers still match the face: 18 to 34 of 100 photos in our tests.",
+  medium: "Hard to see without the original beside it. Other recognisers still match 2 to 3 of 100 photos in our tests.",
   high: "Can be seen on a close look. Other recognisers still match 0 to 1 of 100 photos in our tests.",
 };
 const title = (name) => `${name[0].toUpperCase()}${name.slice(1)}`;
