@@ -31,7 +31,7 @@ pub(super) struct Asking<'a> {
     pub(super) scene: &'a Scene,
     pub(super) steering: &'a Steering,
     pub(super) step: usize,
-    /// The canvas as it is now.
+    /// The canvas with all changes so far.
     pub(super) colours: &'a Colours,
 }
 
