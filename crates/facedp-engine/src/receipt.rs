@@ -243,11 +243,15 @@ mod tests {
         let earlier = text.replace(r#","recognisers_asked":["dlib","sface"]"#, "");
         assert!(Receipt::from_json(&earlier).unwrap().public.recognisers_asked.is_empty());
         // And those from before these numbers could be set.
-        let later = [r#","symmetry":1.0,"parts":0.85,"retreat":0.45"#, r#","asked":2"#];
+        let later = [
+            r#","symmetry":1.0,"parts":0.85,"retreat":0.45,"level":4.0,"masking":0.3"#,
+            r#","asked":2"#,
+        ];
         let earlier = later.iter().fold(text.clone(), |text, later| text.replace(later, ""));
         assert!(earlier.len() + later.concat().len() == text.len());
         let earlier = serde_json::to_string(&Receipt::from_json(&earlier).unwrap()).unwrap();
-        assert!(earlier.contains(r#""symmetry":0.0,"parts":0.0,"retreat":0.9"#));
+        let then = r#""symmetry":0.0,"parts":0.0,"retreat":0.9,"level":255.0,"masking":0.0"#;
+        assert!(earlier.contains(then));
         assert!(earlier.contains(r#""asked":1,"#));
         let newer = text.replacen("\"schema\":2", "\"schema\":3", 1);
         let error = Receipt::from_json(&newer).unwrap_err().to_string();

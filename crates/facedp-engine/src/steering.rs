@@ -93,6 +93,12 @@ pub struct Tuning {
     /// allows. The less is left, the better the rest hides: the result may then be enlarged up to the floor.
     #[serde(default = "first_retreat")]
     pub retreat: f64,
+    /// Largest change of a pixel on smooth skin, in grey levels.
+    #[serde(default = "unlimited")]
+    pub level: f64,
+    /// How much more a pixel may change for each grey level of the contrast around it.
+    #[serde(default)]
+    pub masking: f64,
     /// Largest change of each chroma, as a share of that of luma (of mean squares). 0 leaves colours as they
     /// are, and is not stored: receipts and keys are older than this number.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -109,6 +115,11 @@ fn first_retreat() -> f64 {
     0.9
 }
 
+/// Receipts that do not name `level` were made with limits that hold no longer.
+fn unlimited() -> f64 {
+    255.0
+}
+
 fn is_zero(number: &f64) -> bool {
     *number == 0.0
 }
@@ -120,7 +131,7 @@ impl Default for Tuning {
             asked: 2,
             stride: 0.3,
             momentum: 0.7,
-            smooth: 0.4,
+            smooth: 1.0,
             contrast: 1.2,
             coarse: 0.2,
             pull: 2.1,
@@ -133,6 +144,8 @@ impl Default for Tuning {
             symmetry: 1.0,
             parts: 0.85,
             retreat: 0.45,
+            level: 4.0,
+            masking: 0.3,
             chroma: 0.0,
         }
     }
@@ -140,7 +153,7 @@ impl Default for Tuning {
 
 impl Tuning {
     /// Each number with its valid range.
-    fn ranges(&self) -> [(&'static str, f64, [f64; 2]); 18] {
+    fn ranges(&self) -> [(&'static str, f64, [f64; 2]); 20] {
         [
             ("steps", self.steps as f64, [1.0, 10_000.0]),
             ("asked", self.asked as f64, [1.0, 10.0]),
@@ -159,6 +172,8 @@ impl Tuning {
             ("symmetry", f64::from(self.symmetry), [0.0, 1.0]),
             ("parts", f64::from(self.parts), [0.0, 1.0]),
             ("retreat", self.retreat, [0.05, 1.0]),
+            ("level", self.level, [0.0, 255.0]),
+            ("masking", self.masking, [0.0, 255.0]),
             ("chroma", self.chroma, [0.0, 10.0]),
         ]
     }
@@ -189,16 +204,19 @@ impl Steering {
             symmetry,
             parts,
             retreat,
+            level,
+            masking,
             chroma,
         } = tuning;
         let by = recognisers.join(",");
         let colour = if is_zero(chroma) { String::new() } else { format!(", chroma {chroma:?}") };
         format!(
-            "steered 6: {goal}, quality {min_quality:?}, shape {shape}, margin {margin:?}, epsilon {:?}, \
+            "steered 7: {goal}, quality {min_quality:?}, shape {shape}, margin {margin:?}, epsilon {:?}, \
              by [{by}], {steps} steps of {asked}, stride {stride:?}, momentum {momentum:?}, smooth {smooth:?}, \
              contrast {contrast:?}, coarse {coarse:?}, pull {pull:?}, balance {balance:?}, start \
              {start:?}, jitter {jitter:?}, views {views:?}, displacement {displacement:?}, stretch \
-             {stretch:?}, symmetry {symmetry:?}, parts {parts:?}, retreat {retreat:?}{colour}",
+             {stretch:?}, symmetry {symmetry:?}, parts {parts:?}, retreat {retreat:?}, level {level:?}, \
+             masking {masking:?}{colour}",
             epsilon.get()
         )
     }
@@ -231,29 +249,22 @@ impl Strength {
     pub(crate) fn floor(self, goal: Goal) -> (f64, f32) {
         let (min_quality, margin) = match self {
             Strength::Low => (85.0, 1.3),
-            Strength::Medium => (78.0, 1.6),
-            Strength::High => (72.0, 1.8),
+            Strength::Medium => (76.0, 1.6),
+            Strength::High => (70.0, 1.8),
         };
         // `away` passes the known recognisers in a few steps, too few to affect others.
         let more = if goal == Goal::Away { 0.7 } else { 0.0 };
         (min_quality, margin + more)
     }
 
-    /// How far pixels may move, as a share of the distance of the eyes.
-    pub(crate) fn displacement(self) -> f64 {
+    /// How far pixels may move, how much each may change, and how long the search takes.
+    pub(crate) fn tuning(self) -> Tuning {
+        let medium = Tuning::default();
         match self {
-            Strength::Low => 0.02,
-            Strength::Medium => 0.027,
-            Strength::High => 0.035,
-        }
-    }
-
-    /// The number of steps, and of recognisers asked in each. A change that may hardly be seen is found sooner.
-    pub(crate) fn steps(self) -> (usize, usize) {
-        let Tuning { steps, asked, .. } = Tuning::default();
-        match self {
-            Strength::Low => (24, 1),
-            Strength::Medium | Strength::High => (steps, asked),
+            // A change that may hardly be seen is found sooner.
+            Strength::Low => Tuning { steps: 24, asked: 1, displacement: 0.02, ..medium },
+            Strength::Medium => medium,
+            Strength::High => Tuning { displacement: 0.035, level: 6.0, masking: 0.4, ..medium },
         }
     }
 }

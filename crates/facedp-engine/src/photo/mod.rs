@@ -290,7 +290,7 @@ impl Photo {
 
     /// Adds changes of red, green and blue in grey levels to row `y` of a coloured photo, starting at column
     /// `x`. Returns whether any sample changed.
-    pub(crate) fn add_colours(&mut self, x: usize, y: usize, change: &[Vec<f32>; 3]) -> bool {
+    pub(crate) fn add_colours(&mut self, x: usize, y: usize, change: [&[f32]; 3]) -> bool {
         let span = self.span(y, x..x + change[0].len());
         let channels = self.channels;
         with_samples!(&mut self.samples, samples => {
@@ -426,7 +426,7 @@ fn move_run<S: Sample, const CHANNELS: usize, const COLOURS: usize>(
 /// Adds a change of its own to each colour. Returns whether any sample changed.
 fn move_colours<'a, S: Sample + 'a>(
     pixels: impl Iterator<Item = &'a mut [S]>,
-    change: &[Vec<f32>; 3],
+    change: [&[f32]; 3],
 ) -> bool {
     let mut changed = false;
     for (at, pixel) in pixels.enumerate() {

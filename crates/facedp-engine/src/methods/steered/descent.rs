@@ -7,7 +7,7 @@ use rand_core::CryptoRng;
 use super::ask::{Asking, Target};
 use super::canvas::Colours;
 use super::chroma::Chroma;
-use super::luma::Luma;
+use super::luma::{Limits, Luma};
 use super::replay::Replay;
 use super::scene::Scene;
 use super::warp::Warp;
@@ -30,6 +30,8 @@ const CHECK_EVERY: usize = 4;
 pub(super) struct SteeredFace {
     /// The change of luma, in pixels of the chip.
     pub(super) luma: Plane,
+    /// What each pixel may change.
+    pub(super) limits: Limits,
     /// The change of red, green and blue, luma included; none if luma alone changes.
     pub(super) colours: Option<[Plane; 3]>,
     /// The displacement of the chip's pixels, horizontal and vertical; none if they stay.
@@ -38,6 +40,35 @@ pub(super) struct SteeredFace {
     pub(super) steps: usize,
     /// Whether all distances exceed their thresholds by the margin.
     pub(super) reached: bool,
+}
+
+impl SteeredFace {
+    /// A multiple of the change of luma, in which every pixel keeps to its limit.
+    pub(super) fn luma(&self, amount: f64) -> Plane {
+        let mut luma = times(&self.luma, amount);
+        self.limits.hold(&mut luma);
+        luma
+    }
+
+    /// The same, or with the change of colour: that of red, green and blue.
+    pub(super) fn planes(&self, amount: f64) -> Vec<Plane> {
+        let luma = self.luma(amount);
+        let Some(colours) = &self.colours else { return vec![luma] };
+        let held = |colour: &Plane| {
+            let mut colour = times(colour, amount);
+            let luma = luma.data().iter().zip(self.luma.data());
+            let over = luma.map(|(held, found)| held - amount * found);
+            colour.data_mut().iter_mut().zip(over).for_each(|(v, over)| *v += over);
+            colour
+        };
+        colours.iter().map(held).collect()
+    }
+}
+
+fn times(plane: &Plane, amount: f64) -> Plane {
+    let mut plane = plane.clone();
+    plane.data_mut().iter_mut().for_each(|v| *v *= amount);
+    plane
 }
 
 /// A face of a photo, and its position.
@@ -89,6 +120,7 @@ impl Descent<'_> {
         Ok(SteeredFace {
             colours: optimiser.chroma.map(|chroma| chroma.colours(&luma)),
             luma,
+            limits: optimiser.luma.into_limits(),
             shape: optimiser.warp.as_ref().map(Warp::extent),
             field: optimiser.warp.map(Warp::into_field),
             steps,

@@ -1,12 +1,12 @@
 //! Drawing a steered face at full resolution, with as much change of luma as its quality allows.
 
-use facedp::Plane;
 use facedp_nets::Picture;
 
 use super::descent::SteeredFace;
 use crate::error::Result;
 use crate::lift::{self, Lift};
 use crate::methods::Face;
+use crate::patch::Patch;
 use crate::photo::{Encoding, Photo, Region};
 use crate::quality::{Original, seen};
 
@@ -41,23 +41,21 @@ pub(super) fn finish(
         Some(field) => lift::displace(field, &face.patch, photo),
         None => false,
     };
-    let planes: &[Plane] = match &steered.colours {
-        Some(colours) => colours,
-        None => std::slice::from_ref(&steered.luma),
-    };
-    let trial = Trial::new(photo, face, planes, encoding)?;
+    let trial = Trial::new(photo, face, steered, encoding)?;
     let reserve = if photo.is_lossless(encoding) { 0.0 } else { LOSSY_RESERVE };
     let amount = amount(min_quality + reserve, |amount| trial.score(amount))?;
     let original = trial.original;
-    let mut luma: Plane = steered.luma.clone();
-    luma.data_mut().iter_mut().for_each(|v| *v *= amount);
-    changed |= match &steered.colours {
-        Some(colours) => {
+    let luma = steered.luma(amount);
+    let planes = steered.planes(amount);
+    let lifts: Vec<Lift> =
+        planes.iter().map(|plane| Lift::new(plane, &face.patch, photo)).collect();
+    changed |= match &lifts[..] {
+        [_] => lift::apply(&lifts, photo),
+        _ => {
             let region = face.patch.region(photo);
-            let change = colours.each_ref().map(|c| Lift::new(c, &face.patch, photo).over(region));
-            add(&change, amount, region, photo)
+            let changes: Vec<_> = lifts.iter().map(|lift| lift.over(region)).collect();
+            add(&changes, region, photo)
         }
-        None => lift::apply(&[Lift::new(&luma, &face.patch, photo)], photo),
     };
     let mse = luma.energy() / luma.data().len() as f64;
     Ok(Finished { original, mse, changed })
@@ -84,52 +82,49 @@ fn as_written(
 /// The surroundings of a face, for measurements.
 struct Trial<'a> {
     photo: &'a Photo,
+    patch: &'a Patch,
+    steered: &'a SteeredFace,
     encoding: &'a Encoding,
     /// The square in which quality is measured.
     square: Region,
     /// The square, extended to the block grid of JPEG.
     region: Region,
     original: Original,
-    /// The change of luma in each pixel of the region, or those of red, green and blue.
-    changes: Vec<Vec<f32>>,
 }
 
 impl<'a> Trial<'a> {
     fn new(
         photo: &'a Photo,
-        face: &Face,
-        planes: &[Plane],
+        face: &'a Face,
+        steered: &'a SteeredFace,
         encoding: &'a Encoding,
     ) -> Result<Self> {
         let square = face.square(photo);
         let region = square.on_grid(16, photo.whole());
         let original = original(photo, face, encoding)?;
-        let lifted = |plane: &Plane| Lift::new(plane, &face.patch, photo).over(region);
-        let changes = planes.iter().map(lifted).collect();
-        Ok(Self { photo, encoding, square, region, original, changes })
+        Ok(Self { photo, patch: &face.patch, steered, encoding, square, region, original })
     }
 
     /// The score as written, with a multiple of the change.
     fn score(&self, amount: f64) -> Result<f64> {
         let mut part = self.photo.crop(self.region);
-        add(&self.changes, amount, part.whole(), &mut part);
+        let lifted = |plane| Lift::new(plane, self.patch, self.photo).over(self.region);
+        let changes: Vec<_> = self.steered.planes(amount).iter().map(lifted).collect();
+        add(&changes, part.whole(), &mut part);
         let changed = as_written(part, self.region, self.square, self.encoding)?;
         self.original.score(&changed)
     }
 }
 
-/// Adds a multiple of a change of luma, or of changes of red, green and blue, to a region of a photo.
-fn add(changes: &[Vec<f32>], amount: f64, region: Region, photo: &mut Photo) -> bool {
+/// Adds a change of luma, or changes of red, green and blue, to a region of a photo.
+fn add(changes: &[Vec<f32>], region: Region, photo: &mut Photo) -> bool {
     let mut changed = false;
     for y in 0..region.height {
-        let row = |change: &Vec<f32>| -> Vec<f32> {
-            let values = &change[y * region.width..][..region.width];
-            values.iter().map(|v| amount as f32 * v).collect()
-        };
+        let rows = changes.iter().map(|change| &change[y * region.width..][..region.width]);
         let (x, y) = (region.x, region.y + y);
-        changed |= match changes {
-            [red, green, blue] => photo.add_colours(x, y, &[red, green, blue].map(row)),
-            _ => changes.iter().map(row).fold(false, |any, row| photo.add_row(x, y, &row) | any),
+        changed |= match &rows.collect::<Vec<_>>()[..] {
+            [red, green, blue] => photo.add_colours(x, y, [red, green, blue]),
+            rows => rows.iter().fold(false, |any, row| photo.add_row(x, y, row) | any),
         };
     }
     changed

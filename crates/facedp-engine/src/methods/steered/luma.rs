@@ -15,19 +15,15 @@ const ROUNDING_MSE: f64 = 0.09;
 /// PSNR in dB at which faces score 65 on average, and dB for each further point: a first guess, which
 /// measurements correct.
 const FIRST_GUESS: [f64; 2] = [35.5, 0.375];
-/// Largest change of a pixel: grey levels, and further ones for each grey level of the contrast around it.
-/// Lines drawn on smooth skin stay faint. It holds before the result is enlarged up to the floor.
-const MAX_CHANGE: [f64; 2] = [2.0, 0.8];
-/// Radius of the window of that contrast, in pixels: 5x5.
-const MAX_CHANGE_RADIUS: usize = 2;
+/// Radius of the window of the contrast that limits the change of a pixel: 5x5.
+const LIMIT_RADIUS: usize = 2;
 /// Largest share of the loss that one retreat removes: the gradient holds for small steps only.
 const MAX_RETREAT: f64 = 0.5;
 
 pub(super) struct Luma {
     haar: Haar,
     texture: Texture,
-    /// Largest change of each pixel of the chip.
-    max_change: Vec<f64>,
+    limits: Limits,
     coefficients: Vec<f64>,
     momentum: Vec<f64>,
     /// Largest mean squared change, in squared grey levels.
@@ -42,9 +38,8 @@ impl Luma {
         let smooth = tuning.smooth * side as f64 / 128.0;
         let psnr = FIRST_GUESS[0] + FIRST_GUESS[1] * (min_quality - 65.0);
         let zeros = vec![0.0; side * side];
-        let contrast = deviations(scene.chip(), MAX_CHANGE_RADIUS);
         Ok(Self {
-            max_change: contrast.map(|v| MAX_CHANGE[0] + MAX_CHANGE[1] * v).collect(),
+            limits: Limits::new(scene.chip(), tuning),
             haar: Haar::new(side, side, None)?,
             texture: Texture::new(scene.chip(), smooth, tuning.contrast),
             coefficients: zeros.clone(),
@@ -97,9 +92,7 @@ impl Luma {
             steps.for_each(|(c, m)| *c += length * m / size);
         }
         let mut plane = self.plane();
-        for (v, max) in plane.data_mut().iter_mut().zip(&self.max_change) {
-            *v = v.clamp(-max, *max);
-        }
+        self.limits.hold(&mut plane);
         self.set(plane, canvas);
         let over = canvas.mse(&self.lifted) / limit;
         if over > 1.0 {
@@ -115,6 +108,10 @@ impl Luma {
         retreat(&mut [(self, &cost.gradient)], cost.loss, wanted, to, scene);
     }
 
+    pub(super) fn into_limits(self) -> Limits {
+        self.limits
+    }
+
     /// Allows a share of the largest mean squared change.
     pub(super) fn limited(mut self, share: f64) -> Self {
         self.max_mse *= share;
@@ -126,6 +123,20 @@ impl Luma {
         self.lifted = canvas.lifted(&plane);
         self.coefficients.copy_from_slice(plane.data());
         self.haar.forward(&mut self.coefficients);
+    }
+}
+
+/// The largest change of each pixel of the chip. A score is a mean: without these limits, lines would be drawn on smooth skin.
+pub(super) struct Limits(Vec<f64>);
+
+impl Limits {
+    fn new(chip: &Plane, tuning: &Tuning) -> Self {
+        let contrast = deviations(chip, LIMIT_RADIUS);
+        Self(contrast.map(|v| tuning.level + tuning.masking * v).collect())
+    }
+
+    pub(super) fn hold(&self, change: &mut Plane) {
+        change.data_mut().iter_mut().zip(&self.0).for_each(|(v, max)| *v = v.clamp(-max, *max));
     }
 }
 

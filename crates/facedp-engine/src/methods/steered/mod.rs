@@ -42,7 +42,7 @@ use crate::receipt::{Details, SteeringOutcome, Terms};
 use crate::recognise::{Recognisers, Reference, Trial};
 use crate::request::Request;
 use crate::resources::Resources;
-use crate::steering::{Steering, Tuning};
+use crate::steering::Steering;
 use descent::{Descent, FaceSite, SteeredFace};
 use finish::{Finished, finish, original};
 
@@ -68,8 +68,6 @@ impl Steering {
         let goal = request.goal.unwrap_or_default();
         let strength = request.strength.unwrap_or_default();
         let (min_quality, margin) = strength.floor(goal);
-        let ((steps, asked), displacement) = (strength.steps(), strength.displacement());
-        let tuning = Tuning { steps, asked, displacement, ..Tuning::default() };
         let steering = Self {
             goal,
             min_quality: request.min_quality.unwrap_or(min_quality),
@@ -77,7 +75,7 @@ impl Steering {
             margin: experiment.margin.unwrap_or(margin),
             epsilon: request.epsilon()?,
             recognisers: request.steer_by.clone(),
-            tuning: experiment.tuning.unwrap_or(tuning),
+            tuning: experiment.tuning.unwrap_or(strength.tuning()),
         };
         steering.validate()?;
         Ok(steering)
