@@ -1,8 +1,5 @@
 //! A pixel in the vector registers of the machine.
 
-use std::any::Any;
-
-use half::f16;
 use pulp::Simd;
 
 use super::dense::widened;
@@ -115,8 +112,8 @@ impl<S: Simd, const V: usize> Registers<S, V> {
     #[inline(always)]
     pub(super) fn load_halves(self, pixel: &Halves) -> [S::f32s; V] {
         #[cfg(target_arch = "x86_64")]
-        if let Some(simd) = (&self.simd as &dyn Any).downcast_ref::<pulp::x86::V4>() {
-            let halves = pulp::cast(pixel.map(f16::to_bits));
+        if let Some(simd) = (&self.simd as &dyn std::any::Any).downcast_ref::<pulp::x86::V4>() {
+            let halves = pulp::cast(pixel.map(half::f16::to_bits));
             return self.load(&pulp::cast(simd.avx512f._mm512_cvtph_ps(halves)));
         }
         self.load(&pixel.map(widened))
