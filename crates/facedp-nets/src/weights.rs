@@ -31,7 +31,6 @@ impl<'b> Weights<'b> {
     }
 
     /// A tensor as it is in the file. Values must be finite.
-    #[cfg(feature = "sface")]
     fn halves(&self, name: &str) -> Result<Vec<f16>> {
         Ok(self.numbers(name)?.collect())
     }
@@ -58,8 +57,9 @@ impl<'b> Weights<'b> {
 
     /// A dense convolution from `NAME.weight` and `NAME.bias`.
     pub(crate) fn conv(&self, name: &str, inputs: usize, window: Window) -> Result<Op> {
-        let (weights, bias) = self.pair(name)?;
-        let conv = Conv::new(window, inputs, &weights, &bias);
+        let weights = self.halves(&format!("{name}.weight"))?;
+        let bias = self.get(&format!("{name}.bias"))?;
+        let conv = Conv::from_halves(window, inputs, &weights, &bias);
         conv.map(Op::Conv).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
     }
 
@@ -74,9 +74,9 @@ impl<'b> Weights<'b> {
     /// A matrix without a bias from `NAME.weight`, as a 1x1 convolution.
     #[cfg(any(feature = "dlib", feature = "intel"))]
     pub(crate) fn matrix(&self, name: &str, inputs: usize) -> Result<Op> {
-        let weights = self.get(&format!("{name}.weight"))?;
+        let weights = self.halves(&format!("{name}.weight"))?;
         let bias = vec![0.0; weights.len() / inputs];
-        let conv = Conv::new(Window::new(1, 1, 0), inputs, &weights, &bias);
+        let conv = Conv::from_halves(Window::new(1, 1, 0), inputs, &weights, &bias);
         conv.map(Op::Conv).ok_or_else(|| self.bad(format!("{name} has the wrong shape")))
     }
 

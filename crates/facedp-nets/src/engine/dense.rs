@@ -1,31 +1,35 @@
 //! A dense layer, with weights in half precision.
 //!
 //! A large one takes as long as its weights take to come from memory: 26 MB in SFace as f32. Half as many bytes
-//! take half the time. The embedded weights have half precision anyway, so that nothing is lost.
+//! take half the time. The embedded weights have half precision anyway, so that nothing is lost. Both directions read
+//! them from start to end, and convert them in registers: anything else takes longer than memory.
 
 use half::f16;
 use pulp::Simd;
 
 use super::Shape;
 use super::activation::Epilogue;
-use super::lanes::{LANES, Lanes, grouped};
+use super::lanes::{Halves, LANES, Lanes, grouped};
 use super::registers::Registers;
 use super::step::Part;
 use super::target::Target;
 
-/// Weights of a row that are converted at once.
-const BLOCK: usize = 512;
-/// Rows of weights that are read at once, and pixels that are multiplied at once.
-const FOUR: usize = 4;
+/// Rows of weights that lie side by side.
+const ROWS: usize = 4;
+/// Pixels that are multiplied at once.
+const PIXELS: usize = 2;
+
+/// Weights of one pixel of the input.
+type Weights = [Halves; ROWS];
 
 /// A matrix product with a bias.
 #[derive(Debug, Clone)]
 pub(crate) struct Dense {
-    /// Values of the input, with those that fill up its channels.
-    inputs: usize,
+    /// Pixels of the input, in all groups of channels.
+    pixels: usize,
     outputs: usize,
-    /// `outputs x inputs`, row by row.
-    weights: Vec<f16>,
+    /// For each four outputs and each pixel.
+    weights: Vec<Weights>,
     bias: Vec<Lanes>,
 }
 
@@ -34,21 +38,26 @@ impl Dense {
     /// pixel. `None` if their number does not match or one is not finite.
     #[cfg_attr(not(feature = "sface"), allow(dead_code))]
     pub(crate) fn new(channels: usize, area: usize, weights: &[f16], bias: &[f32]) -> Option<Self> {
-        let inputs = channels * area;
-        if weights.len() != inputs * bias.len() || !weights.iter().all(|w| w.is_finite()) {
+        let (inputs, outputs) = (channels * area, bias.len());
+        if weights.len() != inputs * outputs || !weights.iter().all(|w| w.is_finite()) {
             return None;
         }
-        let mut ordered = Vec::with_capacity(bias.len() * channels.next_multiple_of(LANES) * area);
-        for row in weights.chunks_exact(inputs.max(1)) {
+        let weight = |output: usize, channel: usize, pixel: usize| {
+            let is_there = output < outputs && channel < channels;
+            if is_there { weights[output * inputs + channel * area + pixel] } else { f16::ZERO }
+        };
+        let pixels = channels.div_ceil(LANES) * area;
+        let mut ordered = Vec::with_capacity(outputs.div_ceil(ROWS) * pixels);
+        for output in (0..outputs).step_by(ROWS) {
             for first in (0..channels).step_by(LANES) {
-                for pixel in 0..area {
-                    let weight = |lane: usize| row.get((first + lane) * area + pixel);
-                    ordered.extend((0..LANES).map(|n| weight(n).copied().unwrap_or_default()));
-                }
+                ordered.extend((0..area).map(|pixel| -> Weights {
+                    std::array::from_fn(|row| {
+                        std::array::from_fn(|lane| weight(output + row, first + lane, pixel))
+                    })
+                }));
             }
         }
-        let inputs = channels.next_multiple_of(LANES) * area;
-        Some(Self { inputs, outputs: bias.len(), weights: ordered, bias: grouped(bias, 0.0) })
+        Some(Self { pixels, outputs, weights: ordered, bias: grouped(bias, 0.0) })
     }
 
     pub(super) fn outputs(&self) -> usize {
@@ -67,20 +76,10 @@ impl Dense {
         epilogue: Epilogue<'_>,
         Part { first, values: output }: Part<'_>,
     ) {
-        let mut block = [0.0; BLOCK];
-        let rows = self.weights.chunks(FOUR * self.inputs).skip(LANES / FOUR * first);
-        // Several rows at once: memory delivers them faster than one after the other.
-        for (outs, rows) in output.as_flattened_mut().chunks_mut(FOUR).zip(rows) {
-            let mut all = [[registers.zero(); FOUR]; FOUR];
-            for (n, input) in input.chunks(BLOCK / LANES).enumerate() {
-                for (sums, row) in all.iter_mut().zip(rows.chunks_exact(self.inputs)) {
-                    let block = &mut block[..input.len() * LANES];
-                    widen(&row[n * BLOCK..][..block.len()], block);
-                    *sums = add_products(registers, block.as_chunks().0, input, *sums);
-                }
-            }
-            for (out, [a, b, c, d]) in outs.iter_mut().zip(all) {
-                let sum = registers.add(registers.add(a, b), registers.add(c, d));
+        let rows = self.weights.chunks_exact(self.pixels).skip(LANES / ROWS * first);
+        for (outs, weights) in output.as_flattened_mut().chunks_mut(ROWS).zip(rows) {
+            let sums = products(registers, weights, input);
+            for (out, sum) in outs.iter_mut().zip(sums) {
                 let mut lanes = [0.0; LANES];
                 registers.store(sum, &mut lanes);
                 *out = lanes.iter().sum();
@@ -101,60 +100,61 @@ impl Dense {
         area: usize,
         gradient: Target<'_>,
     ) {
-        let (mut blocks, start) = ([[0.0; BLOCK]; FOUR], gradient.start * area * LANES);
-        for (n, part) in gradient.zeroed().chunks_mut(BLOCK / LANES).enumerate() {
-            let rows = self.weights.chunks(FOUR * self.inputs);
-            for (rows, up) in rows.zip(upstream.as_flattened().chunks(FOUR)) {
-                let mut ups = [registers.zero(); FOUR];
-                let rows = rows.chunks_exact(self.inputs).zip(up);
-                for ((block, factor), (row, up)) in blocks.iter_mut().zip(&mut ups).zip(rows) {
-                    let count = part.len() * LANES;
-                    widen(&row[start + n * BLOCK..][..count], &mut block[..count]);
-                    *factor = [registers.splat(*up); V];
+        let start = gradient.start * area;
+        let gradient = gradient.zeroed();
+        let rows = self.weights.chunks_exact(self.pixels);
+        for (weights, up) in rows.zip(upstream.as_flattened().as_chunks::<ROWS>().0) {
+            let mut ups = [registers.zero(); ROWS];
+            for row in 0..ROWS {
+                ups[row] = [registers.splat(up[row]); V];
+            }
+            for (pixel, weights) in gradient.iter_mut().zip(&weights[start..]) {
+                let mut sum = registers.load(pixel);
+                for row in 0..ROWS {
+                    sum = registers.mul_adds(ups[row], registers.load_halves(&weights[row]), sum);
                 }
-                let [a, b, c, d] = &blocks;
-                let weights = a.as_chunks().0.iter().zip(b.as_chunks().0);
-                let weights = weights.zip(c.as_chunks().0.iter().zip(d.as_chunks().0));
-                for (((a, b), (c, d)), pixel) in weights.zip(&mut *part) {
-                    let mut sum = registers.load(pixel);
-                    for (up, weights) in ups.iter().zip([a, b, c, d]) {
-                        sum = registers.mul_adds(*up, registers.load(weights), sum);
-                    }
-                    registers.store(sum, pixel);
-                }
+                registers.store(sum, pixel);
             }
         }
     }
 }
 
-/// Adds the products of weights and pixels, of every fourth one to the same sum.
+/// The products of all pixels with each row of weights, by lane.
 #[inline(always)]
-fn add_products<S: Simd, const V: usize>(
+fn products<S: Simd, const V: usize>(
     registers: Registers<S, V>,
-    weights: &[Lanes],
+    weights: &[Weights],
     input: &[Lanes],
-    mut sums: [[S::f32s; V]; FOUR],
-) -> [[S::f32s; V]; FOUR] {
-    let (fours, rest) = weights.as_chunks::<FOUR>();
-    let (inputs, last) = input.as_chunks::<FOUR>();
-    for (weights, input) in fours.iter().zip(inputs) {
-        for i in 0..FOUR {
-            let (weights, input) = (registers.load(&weights[i]), registers.load(&input[i]));
-            sums[i] = registers.mul_adds(weights, input, sums[i]);
+) -> [[S::f32s; V]; ROWS] {
+    let mut all = [[registers.zero(); PIXELS]; ROWS];
+    let (weights, last_weights) = weights.as_chunks::<PIXELS>();
+    let (input, last) = input.as_chunks::<PIXELS>();
+    for (weights, pixels) in weights.iter().zip(input) {
+        for n in 0..PIXELS {
+            let pixel = registers.load(&pixels[n]);
+            for row in 0..ROWS {
+                let weight = registers.load_halves(&weights[n][row]);
+                all[row][n] = registers.mul_adds(weight, pixel, all[row][n]);
+            }
         }
     }
-    for (sum, (weights, input)) in sums.iter_mut().zip(rest.iter().zip(last)) {
-        *sum = registers.mul_adds(registers.load(weights), registers.load(input), *sum);
+    for (weights, pixel) in last_weights.iter().zip(last) {
+        let pixel = registers.load(pixel);
+        for row in 0..ROWS {
+            let weight = registers.load_halves(&weights[row]);
+            all[row][0] = registers.mul_adds(weight, pixel, all[row][0]);
+        }
+    }
+    let mut sums = [registers.zero(); ROWS];
+    for row in 0..ROWS {
+        for n in 0..PIXELS {
+            sums[row] = registers.add(sums[row], all[row][n]);
+        }
     }
     sums
 }
 
-/// Finite numbers in single precision, exactly. Inlined where vectors are wide, unlike the conversion of `half`.
-#[inline(always)]
-fn widen(from: &[f16], to: &mut [f32]) {
-    to.iter_mut().zip(from).for_each(|(to, from)| *to = widened(*from));
-}
-
+/// A finite number in single precision, exactly. Inlined where vectors are wide, unlike the conversion of `half`.
 #[inline(always)]
 pub(crate) fn widened(half: f16) -> f32 {
     /// 2^112, the ratio of what both formats take the exponents for.
@@ -165,7 +165,30 @@ pub(crate) fn widened(half: f16) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::registers::{Work, dispatch, with_each_kind};
     use super::*;
+
+    struct Widen<'a>(&'a [f16], &'a mut [f32]);
+
+    impl Work for Widen<'_> {
+        #[inline(always)]
+        fn run<S: Simd, const V: usize>(self, registers: Registers<S, V>) {
+            let pixels = self.1.as_chunks_mut().0.iter_mut();
+            for (to, from) in pixels.zip(self.0.as_chunks().0) {
+                registers.store(registers.load_halves(from), to);
+            }
+        }
+    }
+
+    /// The same on each kind of processor.
+    fn widen(from: &[f16], to: &mut [f32]) {
+        let mut all = Vec::new();
+        with_each_kind(|| {
+            dispatch(Widen(from, to));
+            all.push(to.iter().map(|single| single.to_bits()).collect::<Vec<u32>>());
+        });
+        assert!(all.iter().all(|one| *one == all[0]));
+    }
 
     #[test]
     fn all_finite_numbers_are_widened_exactly() {

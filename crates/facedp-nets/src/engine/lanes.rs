@@ -2,12 +2,17 @@
 //! and a pixel has its 16 values side by side, so that vector instructions work on channels and never have to
 //! shift or mask. Channels are filled up to a multiple of 16; what those hold does not matter.
 
+use half::f16;
+
 use super::Shape;
 
 pub(super) const LANES: usize = 16;
 
 /// One pixel of a group of channels.
 pub(super) type Lanes = [f32; LANES];
+
+/// As many numbers in half precision.
+pub(super) type Halves = [f16; LANES];
 
 impl Shape {
     /// The number of groups of channels.

@@ -5,15 +5,15 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::lanes::{LANES, Lanes};
-use super::registers::Registers;
+use super::registers::{Registers, Row};
 
 /// For each place and each group of results, a sum over terms: the `I` values from the pixel at the place's base plus
 /// the term's offset on, times the term's matrix of `I x 16` weights. A pixel has `N` values.
-pub(super) struct Products<'a, const I: usize, const N: usize> {
+pub(super) struct Products<'a, const I: usize, const N: usize, W = Lanes> {
     pub pixels: &'a [[f32; N]],
     pub terms: &'a [Term],
     /// Matrices of `I` rows.
-    pub weights: &'a [Lanes],
+    pub weights: &'a [W],
     /// Rows of weights from one group of results to the next.
     pub pitch: usize,
 }
@@ -152,7 +152,7 @@ pub(super) trait Sinks<S: Simd, const V: usize> {
 /// At most 2: see `tile`.
 pub(super) const TOGETHER: usize = 2;
 
-impl<const I: usize, const N: usize> Products<'_, I, N> {
+impl<const I: usize, const N: usize, W: Row> Products<'_, I, N, W> {
     /// Computes all sums of some groups of results, of `area` pixels each. As many at once as fit into the registers, so
     /// that a weight is loaded once for all of them.
     #[inline(always)]
@@ -257,8 +257,8 @@ impl<const I: usize, const N: usize> Products<'_, I, N> {
         }
         let flat = self.pixels.as_flattened();
         for term in self.terms {
-            let mut weights = [&[[0.0; LANES]; I]; G];
-            for g in 0..G {
+            let mut weights = [&matrices[0][term.matrix as usize]; G];
+            for g in 1..G {
                 weights[g] = &matrices[g][term.matrix as usize];
             }
             // One check of bounds for all.
@@ -271,7 +271,7 @@ impl<const I: usize, const N: usize> Products<'_, I, N> {
             for i in 0..I {
                 let mut weight = [registers.zero(); G];
                 for g in 0..G {
-                    weight[g] = registers.load(&weights[g][i]);
+                    weight[g] = weights[g][i].load(registers);
                 }
                 for p in 0..P {
                     let value = registers.splat(pixels[p][i]);

@@ -2,12 +2,40 @@
 
 use pulp::Simd;
 
-use super::lanes::{LANES, Lanes};
+use super::dense::widened;
+use super::lanes::{Halves, LANES, Lanes};
 
 /// Operations on pixels that lie in `V` registers each.
 #[derive(Clone, Copy)]
 pub(super) struct Registers<S, const V: usize> {
     simd: S,
+}
+
+/// A row of 16 weights, as it lies in memory.
+pub(super) trait Row: Copy {
+    fn load<S: Simd, const V: usize>(&self, registers: Registers<S, V>) -> [S::f32s; V];
+}
+
+impl Row for Lanes {
+    #[inline(always)]
+    fn load<S: Simd, const V: usize>(&self, registers: Registers<S, V>) -> [S::f32s; V] {
+        registers.load(self)
+    }
+}
+
+impl Row for Halves {
+    #[inline(always)]
+    fn load<S: Simd, const V: usize>(&self, registers: Registers<S, V>) -> [S::f32s; V] {
+        registers.load_halves(self)
+    }
+}
+
+/// Whether [`Registers::load_halves`] takes one instruction on this processor.
+pub(super) fn halves_are_fast() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return pulp::x86::V4::try_new().is_some();
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
 /// Work that is compiled for the registers of each kind of processor. Whatever it calls must be
@@ -78,6 +106,17 @@ impl<S: Simd, const V: usize> Registers<S, V> {
             loaded[v] = vectors[v];
         }
         loaded
+    }
+
+    /// Finite numbers in half precision, exactly. One instruction where registers have 16 lanes.
+    #[inline(always)]
+    pub(super) fn load_halves(self, pixel: &Halves) -> [S::f32s; V] {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = (&self.simd as &dyn std::any::Any).downcast_ref::<pulp::x86::V4>() {
+            let halves = pulp::cast(pixel.map(half::f16::to_bits));
+            return self.load(&pulp::cast(simd.avx512f._mm512_cvtph_ps(halves)));
+        }
+        self.load(&pixel.map(widened))
     }
 
     #[inline(always)]

@@ -240,6 +240,27 @@ fn units_equal_their_parts() {
     }
 }
 
+/// On each kind of processor, in both directions.
+#[test]
+fn weights_in_half_precision_equal_the_same_in_single_precision() {
+    for (window, side) in [(Window::new(1, 1, 0), 5), (Window::new(3, 2, 1), 9)] {
+        let (mut numbers, shape) = (Numbers(15), Shape::new(3, side, side + 1));
+        let area = window.kernel * window.kernel;
+        let halves: Vec<f16> =
+            numbers.take(40 * 3 * area).iter().map(|w| f16::from_f32(*w)).collect();
+        let weights: Vec<f32> = halves.iter().map(|half| half.to_f32()).collect();
+        let (bias, input) = (numbers.take(40), numbers.take(shape.len()));
+        let packed = single(Op::Conv(Conv::packed(window, 3, &halves, &bias).unwrap()), 3);
+        let plain = single(Op::Conv(Conv::new(window, 3, &weights, &bias).unwrap()), 3);
+        let output = run(&plain, shape, &input);
+        assert!(close(&run(&packed, shape, &input), &output));
+        let upstream = numbers.take(output.len());
+        let slopes = gradient(&plain, shape, &input, &upstream);
+        assert!(close(&gradient(&packed, shape, &input, &upstream), &slopes));
+        assert!(Conv::packed(window, 4, &halves, &bias).is_none());
+    }
+}
+
 /// Weights in half precision, in an order of their own.
 #[test]
 fn dense_layers_equal_plain_loops() {
