@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::patch::Patch;
 use crate::photo::{Photo, Region};
 use crate::prior::Prior;
-use crate::quality::cost;
+use crate::quality::{cost, join};
 use crate::receipt::Displacement;
 use crate::recognise::after_jpeg;
 use crate::steering::Steering;
@@ -66,7 +66,7 @@ impl Descent<'_> {
     pub(super) fn run(
         &self,
         site: &FaceSite<'_>,
-        random: &mut dyn CryptoRng,
+        random: &mut (dyn CryptoRng + Send),
         proceed: &dyn Fn() -> Result<()>,
         work: &mut Workspace,
     ) -> Result<SteeredFace> {
@@ -145,28 +145,59 @@ impl<'a> Optimiser<'a> {
         let done = step as f64 / tuning.steps as f64;
         // Share of the largest squared change that is allowed at this step.
         let allowed = (tuning.start + (1.0 - tuning.start) * (1.5 * done).min(1.0)).powi(2);
-        if step >= FIRST_MEASURE && step.is_multiple_of(MEASURE_EVERY) {
-            let wanted = 100.0 - (100.0 - min_quality) * allowed.sqrt();
-            self.keep_quality(wanted, work.uses_two_threads());
-        }
-        let canvas = &scene.canvas;
-        let displaced = self.warp.as_ref().map(|warp| canvas.displaced(warp.field()));
+        let measured = step >= FIRST_MEASURE && step.is_multiple_of(MEASURE_EVERY);
+        let wanted = measured.then(|| 100.0 - (100.0 - min_quality) * allowed.sqrt());
+        let (canvas, pair) = (&scene.canvas, work.uses_two_threads());
+        let asking = Asking { scene, steering: self.steering, step };
+        let Self { luma, chroma, warp, .. } = self;
+        let field = warp.as_ref().map(Warp::field);
+        // None of these three depends on another one.
+        let ((), (displaced, questions)) = join(
+            pair,
+            || {
+                if let Some(wanted) = wanted {
+                    keep_quality(
+                        luma,
+                        chroma.as_mut(),
+                        field,
+                        scene,
+                        (wanted, tuning.retreat),
+                        pair,
+                    );
+                }
+            },
+            || {
+                join(
+                    pair,
+                    || field.map(|field| canvas.displaced(field)),
+                    || asking.draw(pair, targets, random),
+                )
+            },
+        );
         let base = displaced.as_ref().map_or(canvas.colours(), |displaced| &displaced.colours);
         let colours = self.changed(base);
 
-        let asking = Asking { scene, steering: self.steering, step, colours: &colours };
-        let gradient = asking.gradient(targets, random, work)?;
+        let gradient = asking.gradient(questions, &colours, targets, random, work)?;
         let share = (1.0 - done) * tuning.stride;
-        if let (Some(warp), Some(displaced)) = (&mut self.warp, &displaced) {
-            let along = displaced.backward(&gradient).map(|pixels| canvas.lowered(&pixels));
-            warp.advance(&along, tuning, share);
-        }
-        let [red, green, blue] = &gradient;
-        let luma: Vec<f32> = red.iter().zip(green).zip(blue).map(|((r, g), b)| r + g + b).collect();
-        self.luma.advance(&canvas.lowered(&luma), canvas, tuning, share, allowed);
-        if let Some(chroma) = &mut self.chroma {
-            chroma.advance(&gradient, canvas, tuning, share, allowed);
-        }
+        let Self { luma, chroma, warp, .. } = self;
+        join(
+            pair,
+            || {
+                if let (Some(warp), Some(displaced)) = (warp, &displaced) {
+                    let along = displaced.backward(&gradient).map(|pixels| canvas.lowered(&pixels));
+                    warp.advance(&along, tuning, share);
+                }
+            },
+            || {
+                let [red, green, blue] = &gradient;
+                let pixels = red.iter().zip(green).zip(blue);
+                let sum: Vec<f32> = pixels.map(|((r, g), b)| r + g + b).collect();
+                luma.advance(&canvas.lowered(&sum), canvas, tuning, share, allowed);
+                if let Some(chroma) = chroma {
+                    chroma.advance(&gradient, canvas, tuning, share, allowed);
+                }
+            },
+        );
         Ok(())
     }
 
@@ -180,21 +211,6 @@ impl<'a> Optimiser<'a> {
                 canvas.tinted(base, &colours.map(|plane| canvas.lifted(&plane)))
             }
         }
-    }
-
-    /// Compares the luma that changed with the displaced original as people see it, and takes back what costs
-    /// more than the share of the loss that is to be left at the score `wanted`.
-    fn keep_quality(&mut self, wanted: f64, pair: bool) {
-        let (screen, to) = (&self.scene.screen, self.steering.tuning.retreat);
-        let moved = self.warp.as_ref().map(|warp| screen.moved(warp.field()));
-        let base = moved.as_ref().unwrap_or(screen.colours());
-        if let Some(chroma) = &mut self.chroma {
-            chroma.retreat(&mut self.luma, base, wanted, to, self.scene);
-            return;
-        }
-        let changed = screen.lit(base, &screen.lifted(&self.luma.plane()));
-        let cost = cost(base, &changed, screen.size().0, pair);
-        self.luma.retreat(&cost, wanted, to, self.scene);
     }
 
     /// Whether all distances exceed their thresholds by the margin, also after JPEG and at half size.
@@ -223,4 +239,26 @@ impl<'a> Optimiser<'a> {
         }
         Ok(true)
     }
+}
+
+/// Compares the luma that changed with the displaced original as people see it, and takes back what costs more than a
+/// share `to` of the loss that is to be left at the score `wanted`.
+fn keep_quality(
+    luma: &mut Luma,
+    chroma: Option<&mut Chroma>,
+    field: Option<&[Plane; 2]>,
+    scene: &Scene,
+    (wanted, to): (f64, f64),
+    pair: bool,
+) {
+    let screen = &scene.screen;
+    let moved = field.map(|field| screen.moved(field));
+    let base = moved.as_ref().unwrap_or(screen.colours());
+    if let Some(chroma) = chroma {
+        chroma.retreat(luma, base, wanted, to, scene);
+        return;
+    }
+    let changed = screen.lit(base, &screen.lifted(&luma.plane()));
+    let cost = cost(base, &changed, screen.size().0, pair);
+    luma.retreat(&cost, wanted, to, scene);
 }
