@@ -265,6 +265,9 @@ impl Engine {
         let _admission = self.resources.gate.enter(source.bytes(), control.stop)?;
         let start = Instant::now();
         let as_file = matches!(source, Source::File(_));
+        if self.asks_recognisers() {
+            self.resources.networks.expect_recognisers();
+        }
         let photo = source.decode()?;
         let Selected { faces, left_out, doubts, known } = find(&photo, work)?;
         let (mut faces, skipped) = self.without_small(faces)?;
@@ -332,6 +335,12 @@ impl Engine {
             seconds: start.elapsed().as_secs_f64(),
             receipt,
         })
+    }
+
+    /// Whether recognisers are asked about faces at all.
+    fn asks_recognisers(&self) -> bool {
+        let needs = self.treatment.needs();
+        needs.faces && (self.checks() || needs.reference)
     }
 
     /// Whether recognisers are asked about results.

@@ -39,9 +39,9 @@ use crate::lift;
 use crate::photo::{Encoding, Photo, Region, Untreated};
 use crate::prior::Prior;
 use crate::receipt::{Details, SteeringOutcome, Terms};
-use crate::recognise::{Recognisers, Reference, Trial};
+use crate::recognise::{Reference, Trial};
 use crate::request::Request;
-use crate::resources::Resources;
+use crate::resources::{Networks, Resources};
 use crate::steering::{Steering, Tuning};
 use descent::{Descent, FaceSite, SteeredFace};
 use finish::{Finished, finish, original};
@@ -87,7 +87,7 @@ impl Steering {
 pub(super) struct Steered {
     steering: Steering,
     secret: Secret,
-    recognisers: Arc<Recognisers>,
+    networks: Arc<Networks>,
     prior: Arc<Prior>,
     encoding: Encoding,
 }
@@ -95,10 +95,12 @@ pub(super) struct Steered {
 impl Steered {
     pub(super) fn new(request: &Request, resources: &Resources) -> Result<Self> {
         let steering = Steering::of(request)?;
-        let recognisers = resources.networks.recognisers()?;
-        recognisers.named(&steering.recognisers)?;
-        let (prior, secret) = (resources.networks.prior()?, resources.secret.clone());
-        Ok(Self { steering, secret, recognisers, prior, encoding: request.encoding() })
+        let (networks, secret) = (Arc::clone(&resources.networks), resources.secret.clone());
+        if !steering.recognisers.is_empty() {
+            networks.recognisers()?.named(&steering.recognisers)?;
+        }
+        let prior = networks.prior()?;
+        Ok(Self { steering, secret, networks, prior, encoding: request.encoding() })
     }
 
     /// Steers faces that do not overlap, in parallel.
@@ -110,7 +112,8 @@ impl Steered {
         finished: &(dyn Fn() + Sync),
         work: &mut Workspace,
     ) -> Result<Vec<SteeredFace>> {
-        let recognisers = self.recognisers.named(&self.steering.recognisers)?;
+        let all = self.networks.recognisers()?;
+        let recognisers = all.named(&self.steering.recognisers)?;
         let (prior, steering) = (&*self.prior, &self.steering);
         let one = |face: &mut PendingFace<'_>, work: &mut Workspace| {
             let site = FaceSite {
@@ -118,7 +121,7 @@ impl Steered {
                 patch: &face.face.patch,
                 landmarks: &face.landmarks,
                 square: face.face.square(photo),
-                originals: self.recognisers.embeddings(face.reference, &self.steering.recognisers),
+                originals: all.embeddings(face.reference, &self.steering.recognisers),
             };
             let descent = Descent { recognisers: &recognisers, prior, steering };
             let steps = descent.run(&site, &mut face.source, &|| control.proceed(), work);

@@ -11,6 +11,7 @@ use crate::lift::{Lift, apply};
 use crate::patch::Patch;
 use crate::photo::Limits;
 use crate::quality::{seen, square};
+use crate::recognise::Recognisers;
 
 fn collins() -> Photo {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/photos/collins.jpg");
