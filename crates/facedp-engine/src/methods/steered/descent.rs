@@ -5,9 +5,10 @@ use facedp_nets::{Landmarks, Picture, Recogniser, Workspace};
 use rand_core::CryptoRng;
 
 use super::ask::{Asking, Target};
-use super::canvas::Colours;
+use super::canvas::{by_luma, lit};
 use super::chroma::Chroma;
 use super::luma::Luma;
+use super::pixel::{Pixel, pixels, plane};
 use super::replay::Replay;
 use super::scene::Scene;
 use super::warp::Warp;
@@ -174,26 +175,30 @@ impl<'a> Optimiser<'a> {
                 )
             },
         );
-        let base = displaced.as_ref().map_or(canvas.colours(), |displaced| &displaced.colours);
-        let colours = self.changed(base);
+        let base = displaced.as_ref().map_or(canvas.pixels(), |displaced| &displaced.pixels);
+        let pixels = self.changed(base);
 
-        let gradient = asking.gradient(questions, &colours, targets, random, work)?;
+        let gradient = asking.gradient(questions, &pixels, targets, random, work)?;
         let share = (1.0 - done) * tuning.stride;
+        let (along, by_luma) = match &displaced {
+            Some(displaced) => {
+                let [x, y, luma] = canvas.lowered_all(&displaced.backward(&gradient));
+                (Some([x, y]), luma)
+            }
+            None => (None, canvas.lowered(&gradient.iter().map(by_luma).collect::<Vec<_>>())),
+        };
         let Self { luma, chroma, warp, .. } = self;
         join(
             pair,
             || {
-                if let (Some(warp), Some(displaced)) = (warp, &displaced) {
-                    let along = displaced.backward(&gradient).map(|pixels| canvas.lowered(&pixels));
-                    warp.advance(&along, tuning, share);
+                if let (Some(warp), Some(along)) = (warp, &along) {
+                    warp.advance(along, tuning, share);
                 }
             },
             || {
-                let [red, green, blue] = &gradient;
-                let pixels = red.iter().zip(green).zip(blue);
-                let sum: Vec<f32> = pixels.map(|((r, g), b)| r + g + b).collect();
-                luma.advance(&canvas.lowered(&sum), canvas, tuning, share, allowed);
+                luma.advance(&by_luma, canvas, tuning, share, allowed);
                 if let Some(chroma) = chroma {
+                    let gradient = [0, 1, 2].map(|c| plane(&gradient, c));
                     chroma.advance(&gradient, canvas, tuning, share, allowed);
                 }
             },
@@ -202,13 +207,15 @@ impl<'a> Optimiser<'a> {
     }
 
     /// The canvas with all changes but the displacement, which `base` has.
-    fn changed(&self, base: &Colours) -> Colours {
+    fn changed(&self, base: &[Pixel]) -> Vec<Pixel> {
         let canvas = &self.scene.canvas;
         match &self.chroma {
-            None => canvas.lit(base, self.luma.lifted()),
+            None => lit(base, self.luma.lifted()),
             Some(chroma) => {
-                let colours = chroma.colours(&self.luma.plane());
-                canvas.tinted(base, &colours.map(|plane| canvas.lifted(&plane)))
+                let changes = chroma.colours(&self.luma.plane());
+                let changes = changes.map(|plane| canvas.lifted(&plane));
+                let colours = [0, 1, 2].map(|c| plane(base, c));
+                pixels(&canvas.tinted(&colours, &changes))
             }
         }
     }
@@ -216,8 +223,8 @@ impl<'a> Optimiser<'a> {
     /// Whether all distances exceed their thresholds by the margin, also after JPEG and at half size.
     fn reaches_margin(&self, targets: &[Target<'_>], work: &mut Workspace) -> Result<bool> {
         let canvas = &self.scene.canvas;
-        let moved = self.warp.as_ref().map(|warp| canvas.moved(warp.field()));
-        let base = moved.as_ref().unwrap_or(canvas.colours());
+        let displaced = self.warp.as_ref().map(|warp| canvas.displaced(warp.field()));
+        let base = displaced.as_ref().map_or(canvas.pixels(), |displaced| &displaced.pixels);
         let plain = canvas.picture(&self.changed(base))?;
         let (compressed, halved) = (after_jpeg(&plain, 75)?, plain.halved());
         for (r, target) in targets.iter().enumerate() {

@@ -14,6 +14,7 @@ mod chroma;
 mod descent;
 mod finish;
 mod luma;
+mod pixel;
 mod replay;
 mod resize;
 mod scene;
