@@ -3,7 +3,7 @@
 use facedp::Plane;
 use facedp_nets::{Picture, Similarity};
 
-use super::pixel::{Pixel, of, pixels, plane};
+use super::pixel::{Pixel, minus, mix, pixels, plane};
 use super::resize::Resize;
 use super::taps::Taps;
 use crate::error::Result;
@@ -154,16 +154,14 @@ impl Canvas {
             let index = |x: usize, y: usize| y * self.width + x;
             let corners =
                 [index(left, top), index(right, top), index(left, bottom), index(right, bottom)];
-            let corners = corners.map(|corner| self.pixels[corner]);
-            let across = of(corners, |[p, q, r, s]| (1.0 - u) * (q - p) + u * (s - r));
-            let down = of(corners, |[p, q, r, s]| (1.0 - t) * (r - p) + t * (s - q));
-            let value =
-                |[p, q, r, s]: [f32; 4]| (1.0 - u) * (p + t * (q - p)) + u * (r + t * (s - r));
-            let slope = [
-                of([across, down], |[across, down]| a * across + b * down),
-                of([across, down], |[across, down]| a * down - b * across),
-            ];
-            each(at, Sample { value: of(corners, value), slope });
+            let [p, q, r, s] = corners;
+            let [p, q, r, s] = [self.pixels[p], self.pixels[q], self.pixels[r], self.pixels[s]];
+            let (upper, lower) = (minus(q, p), minus(s, r));
+            let across = mix(1.0 - u, upper, u, lower);
+            let down = mix(1.0 - t, minus(r, p), t, minus(s, q));
+            let value = mix(1.0 - u, mix(1.0, p, t, upper), u, mix(1.0, r, t, lower));
+            let slope = [mix(a, across, b, down), mix(a, down, -b, across)];
+            each(at, Sample { value, slope });
         }
     }
 

@@ -20,8 +20,18 @@ pub(super) fn by_colour(pixels: &[Pixel]) -> impl Iterator<Item = f32> {
     (0..3).flat_map(move |c| pixels.iter().map(move |pixel| pixel[c]))
 }
 
-/// The same function of all values of some pixels.
+/// `a p + b q`.
 #[inline(always)]
-pub(super) fn of<const N: usize>(pixels: [Pixel; N], value: impl Fn([f32; N]) -> f32) -> Pixel {
-    std::array::from_fn(|i| value(pixels.map(|pixel| pixel[i])))
+pub(super) fn mix(a: f32, p: Pixel, b: f32, q: Pixel) -> Pixel {
+    std::array::from_fn(|i| a * p[i] + b * q[i])
+}
+
+#[inline(always)]
+pub(super) fn plus(p: Pixel, q: Pixel) -> Pixel {
+    std::array::from_fn(|i| p[i] + q[i])
+}
+
+#[inline(always)]
+pub(super) fn minus(p: Pixel, q: Pixel) -> Pixel {
+    std::array::from_fn(|i| p[i] - q[i])
 }

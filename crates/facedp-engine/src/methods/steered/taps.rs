@@ -1,6 +1,6 @@
 //! Bilinear interpolation as a sparse linear map, with its transpose for gradients.
 
-use super::pixel::{Pixel, of};
+use super::pixel::{Pixel, mix, plus};
 
 /// A linear map in which each output is a weighted sum of four neighbours in a picture.
 pub(super) struct Taps {
@@ -91,9 +91,9 @@ impl Taps {
         let mut outputs = vec![[0.0; 4]; self.outputs];
         for tap in &self.taps {
             let [a, b, c, d] = tap.weights;
-            let near = self.neighbours(tap).map(|at| input[at]);
-            outputs[tap.output as usize] =
-                of(near, |[p, q, r, s]| (a * p + b * q) + (c * r + d * s));
+            let [p, q, r, s] = self.neighbours(tap);
+            let (upper, lower) = (mix(a, input[p], b, input[q]), mix(c, input[r], d, input[s]));
+            outputs[tap.output as usize] = plus(upper, lower);
         }
         outputs
     }
@@ -103,7 +103,7 @@ impl Taps {
         for tap in &self.taps {
             let output = outputs[tap.output as usize];
             for (at, weight) in self.neighbours(tap).into_iter().zip(tap.weights) {
-                inputs[at] = of([inputs[at], output], |[sum, output]| sum + weight * output);
+                inputs[at] = mix(1.0, inputs[at], weight, output);
             }
         }
     }
