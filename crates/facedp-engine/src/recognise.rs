@@ -96,12 +96,15 @@ impl Recognisers {
             #[cfg(feature = "facexzoo")]
             Recogniser::facexzoo,
         ];
-        // Threads of their own: a pool's would take up other photos, which wait for this.
-        let recognisers = std::thread::scope(|scope| {
-            let threads = loads.map(|load| scope.spawn(load));
-            threads.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        let next = AtomicUsize::new(0);
+        let part = || taken(&next, loads.len()).map(|n| (n, loads[n]())).collect::<Vec<_>>();
+        // Two threads, since the largest network takes as long as all others together. Not those of a pool, which would take
+        // up other photos that wait for this.
+        let (loaded, others) = std::thread::scope(|scope| {
+            let other = scope.spawn(part);
+            (part(), other.join().unwrap_or_else(|panic| resume_unwind(panic)))
         });
-        Ok(Self(recognisers.into_iter().collect::<Result<_, _>>()?))
+        Ok(Self(in_order(loaded, others).collect::<Result<_, _>>()?))
     }
 
     /// Keeps only the recognisers with these names.
@@ -250,13 +253,22 @@ fn each<T: Send>(
     }
     let next = AtomicUsize::new(0);
     let part = |work: &mut Workspace| -> Vec<(usize, Result<T>)> {
-        let taken = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < count);
-        std::iter::from_fn(taken).map(|n| (n, one(n, work))).collect()
+        taken(&next, count).map(|n| (n, one(n, work))).collect()
     };
-    let (mut results, others) = work.at_once(part, part);
-    results.extend(others);
-    results.sort_by_key(|(n, _)| *n);
-    results.into_iter().map(|(_, result)| result).collect()
+    let (results, others) = work.at_once(part, part);
+    in_order(results, others).collect()
+}
+
+/// The numbers below `count` that no other thread has taken.
+fn taken(next: &AtomicUsize, count: usize) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < count))
+}
+
+/// Results of two threads by their numbers.
+fn in_order<T>(mut all: Vec<(usize, T)>, others: Vec<(usize, T)>) -> impl Iterator<Item = T> {
+    all.extend(others);
+    all.sort_by_key(|(n, _)| *n);
+    all.into_iter().map(|(_, result)| result)
 }
 
 /// A picture after JPEG compression at a quality of 1 to 100, 4:2:0.

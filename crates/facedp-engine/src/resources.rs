@@ -87,14 +87,17 @@ impl Networks {
         self.recognisers.get(Recognisers::embedded)
     }
 
-    /// Begins to load the recognisers, so that they are there when the faces of a photo have been found.
-    pub(crate) fn expect_recognisers(self: &Arc<Self>) {
-        if !self.recognisers.is_begun() {
+    /// Begins to load the recognisers, so that they are there when the faces of a photo have been found. Whether there was
+    /// anything to load.
+    pub(crate) fn expect_recognisers(self: &Arc<Self>) -> bool {
+        let missing = !self.recognisers.is_begun();
+        if missing {
             let networks = Arc::clone(self);
             let load = move || drop(networks.recognisers());
             // Where that fails, whoever needs them loads them and finds out why.
             drop(std::thread::Builder::new().spawn(load));
         }
+        missing
     }
 
     pub(crate) fn prior(&self) -> Result<Arc<Prior>> {

@@ -72,10 +72,11 @@ impl Descent<'_> {
         work: &mut Workspace,
     ) -> Result<SteeredFace> {
         let Self { recognisers, prior, steering } = self;
-        let scene = Scene::new(site, recognisers)?;
+        let pair = work.uses_two_threads();
+        let scene = Scene::new(site, recognisers, pair)?;
         let mut targets = targets(site, recognisers, prior, steering.epsilon, random);
         let mut random = Replay::new(random);
-        let mut optimiser = Optimiser::new(&scene, steering, site.photo.has_colour())?;
+        let mut optimiser = Optimiser::new(&scene, steering, site.photo.has_colour(), pair)?;
         let (mut reached, mut steps) = (false, 0);
         while steps < steering.tuning.steps && !reached {
             proceed()?;
@@ -124,14 +125,17 @@ struct Optimiser<'a> {
 }
 
 impl<'a> Optimiser<'a> {
-    fn new(scene: &'a Scene, steering: &'a Steering, coloured: bool) -> Result<Self> {
+    fn new(scene: &'a Scene, steering: &'a Steering, coloured: bool, pair: bool) -> Result<Self> {
         let (min_quality, tuning) = (steering.min_quality, &steering.tuning);
-        let luma = Luma::new(scene, min_quality, tuning)?;
         let chroma = || Chroma::new(scene, min_quality, tuning);
         let chroma = (coloured && tuning.chroma > 0.0).then(chroma).transpose()?;
         let warp = || Warp::new(scene.canvas.side(), scene.landmarks());
-        let warp = steering.shape.then(warp).transpose()?;
-        Ok(Self { scene, steering, luma, chroma, warp })
+        let (luma, warp) = join(
+            pair,
+            || Luma::new(scene, min_quality, tuning),
+            || steering.shape.then(warp).transpose(),
+        );
+        Ok(Self { scene, steering, luma: luma?, chroma, warp: warp? })
     }
 
     /// Takes one step along the gradient of some recognisers.
