@@ -148,7 +148,7 @@ impl Canvas {
             }
             // Towards the plane's axes, then to those of the canvas.
             let shift = [a * x[at] - b * y[at], b * x[at] + a * y[at]];
-            let place = [(at - start) as i32 as f32 + shift[0], row as i32 as f32 + shift[1]];
+            let place = [(at - start) as i32 as f32 + shift[0], row as f32 + shift[1]];
             let [(left, right, t), (top, bottom, u)] =
                 [0, 1].map(|axis| neighbours(place[axis], last[axis]));
             let index = |x: usize, y: usize| y * self.width + x;
