@@ -65,9 +65,9 @@ impl Engine {
             let model = match model {
                 Some(path) => {
                     let bytes = files::read(&path, MAX_MODEL_BYTES)?;
-                    Arc::new(FeatureModel::from_bytes(&bytes)?)
+                    Arc::new(FeatureModel::from_bytes(&bytes)?).into()
                 }
-                None => Arc::clone(&shared.model),
+                None => shared.model.clone(),
             };
             let secret = secret(&request, key, seed)?;
             let certified_secret = secret.clone();

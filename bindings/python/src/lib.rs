@@ -86,7 +86,7 @@ mod _native {
     #[pyfunction]
     fn plan(py: Python<'_>, request: &str) -> PyResult<String> {
         let plan = shared::work(py, |tools, _| {
-            facedp_cli::plan_json(&Request::from_json(request)?, tools.model())
+            facedp_cli::plan_json(&Request::from_json(request)?, tools.model()?)
         })?;
         Ok(plan.to_string())
     }
@@ -103,7 +103,7 @@ mod _native {
     ) -> PyResult<(String, String)> {
         let request = Request::from_json(request).map_err(|e| raised(py, e))?;
         let options = Options { runs, confidence, seed, real: Vec::new() };
-        let model = shared::work(py, |tools, _| Ok(tools.model()))?;
+        let model = shared::work(py, |tools, _| tools.model())?;
         let never = AtomicBool::new(false);
         let audit = py.detach(|| {
             let progress = Progress::new(&Silent, &never);

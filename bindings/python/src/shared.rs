@@ -63,8 +63,8 @@ impl Tools {
         self.0.networks.recognisers()
     }
 
-    pub fn model(&self) -> Arc<FeatureModel> {
-        Arc::clone(&self.0.model)
+    pub fn model(&self) -> Result<Arc<FeatureModel>> {
+        self.0.model.get()
     }
 
     /// An engine that changes nothing.

@@ -5,10 +5,18 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use facedp::FeatureModel;
-use facedp_engine::{embedded_model, files};
+use facedp_engine::{SharedModel, embedded_model, files};
 
 /// Models have some megabytes.
 const MAX_BYTES: u64 = 2_000_000_000;
+
+/// The same for an engine, which may not need the embedded one.
+pub fn shared(path: Option<&Path>) -> Result<SharedModel> {
+    Ok(match path {
+        Some(path) => load(Some(path))?.into(),
+        None => SharedModel::default(),
+    })
+}
 
 /// Reads the model file, or the embedded model.
 pub fn load(path: Option<&Path>) -> Result<Arc<FeatureModel>> {

@@ -23,6 +23,8 @@ pub fn run(args: &Serve, output: &Output) -> Result<ExitCode, Failure> {
         None => Some(Ledger::default_path()?),
     };
     let resources = Resources { certified_secret, ledger, ..Resources::new(secret)? };
+    // The page asks for it at once.
+    resources.model.get()?;
     let token = if args.no_token { None } else { Some(Token::generate()?) };
     let config = Config { resources, bounds: Bounds::default(), token: token.clone() };
     let server = Server::bind(args.port, config)?;

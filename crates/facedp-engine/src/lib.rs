@@ -83,5 +83,5 @@ pub use receipt::{
 };
 pub use recognise::{Distance, Recognisers, Reference, Verdict, after_jpeg};
 pub use request::{Check, DEFAULT_EPSILON, Experiment, MethodName, Request};
-pub use resources::{Resources, embedded_model};
+pub use resources::{Resources, SharedModel, embedded_model};
 pub use steering::{Goal, Steering, Strength, Tuning};

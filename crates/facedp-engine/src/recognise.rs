@@ -1,6 +1,7 @@
 //! Recognisers: embeddings of the original, and whether the result still matches.
 
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use facedp_nets::{Landmarks, Picture, Recogniser, Similarity, Workspace};
 use serde::{Deserialize, Serialize};
@@ -95,12 +96,15 @@ impl Recognisers {
             #[cfg(feature = "facexzoo")]
             Recogniser::facexzoo,
         ];
-        // Threads of their own: a pool's would take up other photos, which wait for this.
-        let recognisers = std::thread::scope(|scope| {
-            let threads = loads.map(|load| scope.spawn(load));
-            threads.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        let next = AtomicUsize::new(0);
+        let part = || taken(&next, loads.len()).map(|n| (n, loads[n]())).collect::<Vec<_>>();
+        // Two threads, since the largest network takes as long as all others together. Not those of a pool, which would take
+        // up other photos that wait for this.
+        let (loaded, others) = std::thread::scope(|scope| {
+            let other = scope.spawn(part);
+            (part(), other.join().unwrap_or_else(|panic| resume_unwind(panic)))
         });
-        Ok(Self(recognisers.into_iter().collect::<Result<_, _>>()?))
+        Ok(Self(in_order(loaded, others).collect::<Result<_, _>>()?))
     }
 
     /// Keeps only the recognisers with these names.
@@ -200,25 +204,28 @@ impl Recognisers {
             Trial::Plain => None,
             Trial::Degraded => Some((after_jpeg(&picture, 75)?, picture.halved())),
         };
-        let each = self.0.iter().zip(&alignment.placements).zip(&reference.embeddings);
-        let verdict = |((recogniser, placement), own): ((&Recogniser, &Similarity), &Vec<f32>)| {
-            let mut compare = |picture: &Picture, placement: &Similarity| -> Result<Distance> {
-                let chip = picture.chip(placement, recogniser.side());
-                let distance = recogniser.distance(own, &recogniser.embed(&chip, work)?);
-                Ok(Distance { distance, matches: recogniser.matches(distance) })
-            };
-            let plain = compare(&picture, placement)?;
-            let (jpeg_75, half_size) = match &degraded {
-                None => (None, None),
-                Some((compressed, halved)) => (
-                    Some(compare(compressed, placement)?),
-                    Some(compare(halved, &placement.for_half_size())?),
-                ),
-            };
-            let (name, threshold) = (recogniser.name().to_owned(), recogniser.threshold());
-            Ok(Verdict { name, threshold, plain, jpeg_75, half_size })
+        let mut views = vec![(&picture, false)];
+        if let Some((compressed, halved)) = &degraded {
+            views.extend([(compressed, false), (halved, true)]);
+        }
+        let compare = |n: usize, work: &mut Workspace| {
+            let (r, (view, half_size)) = (n / views.len(), views[n % views.len()]);
+            let (recogniser, placement) = (&self.0[r], &alignment.placements[r]);
+            let placement = if half_size { placement.for_half_size() } else { *placement };
+            let chip = view.chip(&placement, recogniser.side());
+            let embedding = recogniser.embed(&chip, work)?;
+            let distance = recogniser.distance(&reference.embeddings[r], &embedding);
+            Ok(Distance { distance, matches: recogniser.matches(distance) })
         };
-        each.map(verdict).collect()
+        let distances = each(self.0.len() * views.len(), work, compare)?;
+        let verdict = |(recogniser, distances): (&Recogniser, &[Distance])| Verdict {
+            name: recogniser.name().to_owned(),
+            threshold: recogniser.threshold(),
+            plain: distances[0],
+            jpeg_75: distances.get(1).copied(),
+            half_size: distances.get(2).copied(),
+        };
+        Ok(self.0.iter().zip(distances.chunks_exact(views.len())).map(verdict).collect())
     }
 }
 
@@ -228,8 +235,40 @@ fn embed(
     picture: &Picture,
     work: &mut Workspace,
 ) -> Result<Vec<Vec<f32>>> {
-    let each = recognisers.iter().zip(placements);
-    each.map(|(r, placement)| Ok(r.embed(&picture.chip(placement, r.side()), work)?)).collect()
+    each(recognisers.len(), work, |n, work| {
+        let recogniser = &recognisers[n];
+        Ok(recogniser.embed(&picture.chip(&placements[n], recogniser.side()), work)?)
+    })
+}
+
+/// The results of all numbers below `count`, in their order. Where two threads are allowed, each takes the next number as
+/// soon as it is done with one: that takes less time than sharing the layers of a network.
+fn each<T: Send>(
+    count: usize,
+    work: &mut Workspace,
+    one: impl Fn(usize, &mut Workspace) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    if !work.uses_two_threads() {
+        return (0..count).map(|n| one(n, work)).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let part = |work: &mut Workspace| -> Vec<(usize, Result<T>)> {
+        taken(&next, count).map(|n| (n, one(n, work))).collect()
+    };
+    let (results, others) = work.at_once(part, part);
+    in_order(results, others).collect()
+}
+
+/// The numbers below `count` that no other thread has taken.
+fn taken(next: &AtomicUsize, count: usize) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < count))
+}
+
+/// Results of two threads by their numbers.
+fn in_order<T>(mut all: Vec<(usize, T)>, others: Vec<(usize, T)>) -> impl Iterator<Item = T> {
+    all.extend(others);
+    all.sort_by_key(|(n, _)| *n);
+    all.into_iter().map(|(_, result)| result)
 }
 
 /// A picture after JPEG compression at a quality of 1 to 100, 4:2:0.

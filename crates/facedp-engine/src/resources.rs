@@ -17,7 +17,7 @@ use crate::recognise::Recognisers;
 #[derive(Clone)]
 pub struct Resources {
     pub networks: Arc<Networks>,
-    pub model: Arc<FeatureModel>,
+    pub model: SharedModel,
     /// Randomness of all methods but `certified`.
     pub secret: Secret,
     /// Randomness of `certified`: fresh entropy, unless results must be repeatable.
@@ -38,7 +38,7 @@ impl Resources {
         };
         Ok(Self {
             networks: Arc::default(),
-            model: embedded_model()?,
+            model: SharedModel::default(),
             secret,
             certified_secret,
             ledger: None,
@@ -51,6 +51,23 @@ impl Resources {
 /// [`FeatureModel::embedded`], to be shared.
 pub fn embedded_model() -> Result<Arc<FeatureModel>> {
     Ok(Arc::new(FeatureModel::embedded()?))
+}
+
+/// A feature model that engines share: the user's, or the embedded one, which is unpacked on first use. Most methods need
+/// none.
+#[derive(Clone, Default)]
+pub struct SharedModel(Arc<Lazy<FeatureModel>>);
+
+impl SharedModel {
+    pub fn get(&self) -> Result<Arc<FeatureModel>> {
+        self.0.get(|| Ok(FeatureModel::embedded()?))
+    }
+}
+
+impl From<Arc<FeatureModel>> for SharedModel {
+    fn from(model: Arc<FeatureModel>) -> Self {
+        Self(Arc::new(Lazy(Mutex::new(Some(model)))))
+    }
 }
 
 /// The built-in networks. Each is loaded on first use.
@@ -70,6 +87,19 @@ impl Networks {
         self.recognisers.get(Recognisers::embedded)
     }
 
+    /// Begins to load the recognisers, so that they are there when the faces of a photo have been found. Whether there was
+    /// anything to load.
+    pub(crate) fn expect_recognisers(self: &Arc<Self>) -> bool {
+        let missing = !self.recognisers.is_begun();
+        if missing {
+            let networks = Arc::clone(self);
+            let load = move || drop(networks.recognisers());
+            // Where that fails, whoever needs them loads them and finds out why.
+            drop(std::thread::Builder::new().spawn(load));
+        }
+        missing
+    }
+
     pub(crate) fn prior(&self) -> Result<Arc<Prior>> {
         self.prior.get(Prior::embedded)
     }
@@ -85,6 +115,11 @@ impl<T> Default for Lazy<T> {
 }
 
 impl<T> Lazy<T> {
+    /// Whether the value is there or being made.
+    fn is_begun(&self) -> bool {
+        self.0.try_lock().map_or(true, |value| value.is_some())
+    }
+
     fn get(&self, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
         let mut value = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*value {

@@ -77,7 +77,7 @@ impl Task<'_> {
     /// What engines need to treat photos repeatably.
     pub(crate) fn resources(&self) -> Result<Resources> {
         let resources = Resources::new(Secret::Seed(self.seed))?;
-        Ok(Resources { model: Arc::clone(&self.model), ..resources })
+        Ok(Resources { model: Arc::clone(&self.model).into(), ..resources })
     }
 
     /// Writes a file of the report.

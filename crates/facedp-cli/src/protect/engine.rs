@@ -33,7 +33,7 @@ pub fn engine(args: &Protect, output: &Output) -> Result<Engine, Failure> {
         )));
     }
     let secret = secret(args, info.randomness)?;
-    let model = model::load(args.parameters.model.as_deref())?;
+    let model = model::shared(args.parameters.model.as_deref())?;
     let ledger = match &args.ledger {
         _ if args.no_ledger => None,
         Some(path) => Some(path.clone()),

@@ -265,8 +265,13 @@ impl Engine {
         let _admission = self.resources.gate.enter(source.bytes(), control.stop)?;
         let start = Instant::now();
         let as_file = matches!(source, Source::File(_));
+        let loading = self.asks_recognisers() && self.resources.networks.expect_recognisers();
         let photo = source.decode()?;
+        // What loads networks needs the second core more than the detector does.
+        let pair = work.uses_two_threads();
+        work.use_two_threads(pair && !loading);
         let Selected { faces, left_out, doubts, known } = find(&photo, work)?;
+        work.use_two_threads(pair);
         let (mut faces, skipped) = self.without_small(faces)?;
         let mut before = Vec::new();
         for face in &mut faces {
@@ -332,6 +337,12 @@ impl Engine {
             seconds: start.elapsed().as_secs_f64(),
             receipt,
         })
+    }
+
+    /// Whether recognisers are asked about faces at all.
+    fn asks_recognisers(&self) -> bool {
+        let needs = self.treatment.needs();
+        needs.faces && (self.checks() || needs.reference)
     }
 
     /// Whether recognisers are asked about results.

@@ -87,8 +87,9 @@ pub(super) fn method(preset: Preset, request: &Request, available: usize) -> Res
 
 impl Noise {
     pub(super) fn new(preset: Preset, request: &Request, resources: &Resources) -> Result<Self> {
-        let model = &resources.model;
-        let plan = Plan::new(model.clone(), method(preset, request, model.features())?)?;
+        let model = resources.model.get()?;
+        let method = method(preset, request, model.features())?;
+        let plan = Plan::new(model, method)?;
         let secret = resources.secret.clone();
         let noise = format!("{} {}", plan.fingerprint(), request.selection().fingerprint());
         let identity = secret.repeatable(&noise);

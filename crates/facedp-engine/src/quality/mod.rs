@@ -13,7 +13,7 @@ use crate::detect::DetectedFace;
 use crate::error::{Error, Result};
 use crate::photo::{Photo, Region};
 use reduced::reduced;
-pub(crate) use slope::{Cost, cost, cost_along, loss_at, score_at};
+pub(crate) use slope::{Cost, cost, cost_along, join, loss_at, score_at};
 
 /// Side of the square around a face, as a multiple of the longer side of its box.
 const SURROUNDINGS: f32 = 1.5;

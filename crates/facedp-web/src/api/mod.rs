@@ -74,12 +74,12 @@ async fn document() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], Body::from(DOCUMENT)).into_response()
 }
 
-async fn methods(State(app): SharedApp) -> Json<Offer> {
-    Json(offer(app.resources.model.features(), &app.bounds))
+async fn methods(State(app): SharedApp) -> Result<Json<Offer>, Problem> {
+    Ok(Json(offer(app.resources.model.get()?.features(), &app.bounds)))
 }
 
 async fn plan(State(app): SharedApp) -> Result<Json<Curves>, Problem> {
-    let model = Arc::clone(&app.resources.model);
+    let model = app.resources.model.get()?;
     let compute = || app.planning.run(move |_| Curves::compute(&model));
     Ok(Json(app.curves.get_or_try_init(compute).await?.clone()))
 }

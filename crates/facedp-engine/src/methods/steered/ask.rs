@@ -3,7 +3,7 @@
 use facedp_nets::{Recogniser, Workspace};
 use rand_core::CryptoRng;
 
-use super::canvas::Colours;
+use super::pixel::{Pixel, by_colour};
 use super::replay::Replay;
 use super::scene::Scene;
 use super::view::{RandomView, View};
@@ -31,8 +31,13 @@ pub(super) struct Asking<'a> {
     pub(super) scene: &'a Scene,
     pub(super) steering: &'a Steering,
     pub(super) step: usize,
-    /// The canvas with all changes so far.
-    pub(super) colours: &'a Colours,
+}
+
+/// Questions that are answered at the same time.
+pub(super) struct Questions {
+    first: Question,
+    /// With the number that it was chosen by, before the first one was answered.
+    second: Option<(f32, Question)>,
 }
 
 /// What is random about a question.
@@ -46,78 +51,92 @@ struct Question {
 struct Answer {
     /// Distance from the original over the threshold.
     ratio: f64,
-    gradient: Colours,
+    gradient: Vec<Pixel>,
 }
 
 impl Asking<'_> {
-    /// The sum of the gradients of the goal with respect to the colours of the canvas, by recognisers drawn at random.
-    /// Each has a length of 1, so that all recognisers count alike.
+    /// Draws what can be answered at the same time: two questions if there are two threads. Which recogniser the second one
+    /// goes to depends on the answer to the first, though seldom: it is guessed.
+    pub(super) fn draw(
+        &self,
+        two: bool,
+        targets: &[Target<'_>],
+        random: &mut Replay<'_>,
+    ) -> Questions {
+        let balance = self.steering.tuning.balance;
+        let n = choose(targets, balance, uniform(random));
+        let first = self.question(n, targets, random);
+        let second = (two && self.steering.tuning.asked > 1).then(|| {
+            let share = uniform(random);
+            let guess = choose(targets, balance, share);
+            random.mark();
+            (share, self.question(guess, targets, random))
+        });
+        Questions { first, second }
+    }
+
+    /// The sum of the gradients of the goal with respect to the pixels of the canvas, which have all changes so far, by
+    /// recognisers drawn at random. Each has a length of 1, so that all recognisers count alike. The first questions are
+    /// drawn already.
     pub(super) fn gradient(
         &self,
+        drawn: Questions,
+        pixels: &[Pixel],
         targets: &mut [Target<'_>],
         random: &mut Replay<'_>,
         work: &mut Workspace,
-    ) -> Result<Colours> {
-        let (mut sum, mut left): (Option<Colours>, _) = (None, self.steering.tuning.asked);
+    ) -> Result<Vec<Pixel>> {
+        let (mut sum, mut drawn): (Option<Vec<Pixel>>, _) = (None, Some(drawn));
+        let mut left = self.steering.tuning.asked;
         while left > 0 {
-            let gradients = match left > 1 && work.uses_two_threads() {
-                true => Vec::from(self.ask_two(targets, random, work)?),
-                false => vec![self.ask(targets, random, work)?],
+            let two = left > 1 && work.uses_two_threads();
+            let questions = drawn.take().unwrap_or_else(|| self.draw(two, targets, random));
+            let gradients = match questions {
+                Questions { first, second: Some(second) } => {
+                    Vec::from(self.ask_two(first, second, pixels, targets, random, work)?)
+                }
+                Questions { first, second: None } => {
+                    let answer = self.answer(&first, pixels, targets, work)?;
+                    vec![targets[first.target].note(answer)]
+                }
             };
             left -= gradients.len();
             for gradient in gradients {
                 match &mut sum {
                     None => sum = Some(gradient),
                     Some(sum) => {
-                        let sums = sum.iter_mut().flatten().zip(gradient.iter().flatten());
+                        let sums = sum.as_flattened_mut().iter_mut().zip(gradient.as_flattened());
                         sums.for_each(|(sum, g)| *sum += g);
                     }
                 }
             }
         }
-        Ok(sum.unwrap_or_else(|| self.colours.each_ref().map(|plane| vec![0.0; plane.len()])))
+        Ok(sum.unwrap_or_else(|| vec![[0.0; 4]; pixels.len()]))
     }
 
-    fn ask(
-        &self,
-        targets: &mut [Target<'_>],
-        random: &mut Replay<'_>,
-        work: &mut Workspace,
-    ) -> Result<Colours> {
-        let n = choose(targets, self.steering.tuning.balance, uniform(random));
-        let question = self.question(n, targets, random);
-        let answer = self.answer(&question, targets, work)?;
-        Ok(targets[n].note(answer))
-    }
-
-    /// Two questions at the same time, each on a thread of its own. Which recogniser the second one goes to depends on the
-    /// answer to the first, though seldom: it is guessed, and asked again where that was wrong. So the gradients are those
-    /// of one thread.
+    /// Two questions at the same time, each on a thread of its own. The second one is asked again where the guess was wrong.
+    /// So the gradients are those of one thread.
     fn ask_two(
         &self,
+        first: Question,
+        (share, second): (f32, Question),
+        pixels: &[Pixel],
         targets: &mut [Target<'_>],
         random: &mut Replay<'_>,
         work: &mut Workspace,
-    ) -> Result<[Colours; 2]> {
-        let balance = self.steering.tuning.balance;
-        let n = choose(targets, balance, uniform(random));
-        let first = self.question(n, targets, random);
-        let share = uniform(random);
-        let guess = choose(targets, balance, share);
-        random.mark();
-        let second = self.question(guess, targets, random);
+    ) -> Result<[Vec<Pixel>; 2]> {
         let (one, other) = work.at_once(
-            |work| self.answer(&first, targets, work),
-            |work| self.answer(&second, targets, work),
+            |work| self.answer(&first, pixels, targets, work),
+            |work| self.answer(&second, pixels, targets, work),
         );
-        let one = targets[n].note(one?);
-        let m = choose(targets, balance, share);
-        let other = if m == guess {
+        let one = targets[first.target].note(one?);
+        let m = choose(targets, self.steering.tuning.balance, share);
+        let other = if m == second.target {
             other?
         } else {
             random.take_back();
             let question = self.question(m, targets, random);
-            self.answer(&question, targets, work)?
+            self.answer(&question, pixels, targets, work)?
         };
         random.keep();
         Ok([one, targets[m].note(other)])
@@ -139,6 +158,7 @@ impl Asking<'_> {
     fn answer(
         &self,
         Question { target, view, factors }: &Question,
+        pixels: &[Pixel],
         targets: &[Target<'_>],
         work: &mut Workspace,
     ) -> Result<Answer> {
@@ -149,7 +169,7 @@ impl Asking<'_> {
         };
         let Target { recogniser, original, drawn, .. } = &targets[*target];
         let view = View::new(self.scene, view);
-        let chip = view.chip(self.colours)?;
+        let chip = view.chip(pixels)?;
         let mut factors = factors.iter();
         let factor = || factors.next().copied().unwrap_or(1.0);
         let far = |e: &[f32]| recogniser.distance(e, original) / recogniser.threshold();
@@ -159,11 +179,11 @@ impl Asking<'_> {
             let pairs = recogniser.pull(e, original).into_iter().zip(recogniser.pull(e, drawn));
             pairs.map(|(original, drawn)| pull * drawn - away * original).collect()
         })?;
-        let mut gradient = view.backward(&gradient, self.colours[0].len());
-        let squares = gradient.iter().flatten().map(|g| f64::from(*g).powi(2));
+        let mut gradient = view.backward(&gradient, pixels.len());
+        let squares = by_colour(&gradient).map(|g| f64::from(g).powi(2));
         let size = squares.sum::<f64>().sqrt() as f32;
         if size > 0.0 {
-            gradient.iter_mut().flatten().for_each(|g| *g /= size);
+            gradient.as_flattened_mut().iter_mut().for_each(|g| *g /= size);
         }
         Ok(Answer { ratio: f64::from(far(&embedding)), gradient })
     }
@@ -171,7 +191,7 @@ impl Asking<'_> {
 
 impl Target<'_> {
     /// Remembers the distance of an answer.
-    fn note(&mut self, Answer { ratio: found, gradient }: Answer) -> Colours {
+    fn note(&mut self, Answer { ratio: found, gradient }: Answer) -> Vec<Pixel> {
         let ratio = &mut self.ratio;
         *ratio = if *ratio == 0.0 { found } else { *ratio + 0.3 * (found - *ratio) };
         gradient

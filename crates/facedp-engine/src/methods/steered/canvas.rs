@@ -3,6 +3,7 @@
 use facedp::Plane;
 use facedp_nets::{Picture, Similarity};
 
+use super::pixel::{Pixel, minus, mix, pixels, plane};
 use super::resize::Resize;
 use super::taps::Taps;
 use crate::error::Result;
@@ -16,6 +17,7 @@ pub(super) struct Canvas {
     height: usize,
     /// Red, green and blue, 0 to 255.
     colours: Colours,
+    pixels: Vec<Pixel>,
     /// To the plane that carries the change.
     to_plane: Similarity,
     /// Side of that plane.
@@ -31,15 +33,15 @@ pub(super) struct Canvas {
 
 /// A canvas with its pixels displaced.
 pub(super) struct Displaced {
-    pub(super) colours: Colours,
+    pub(super) pixels: Vec<Pixel>,
     /// Derivatives of each colour with respect to the displacement, horizontal and vertical.
-    slopes: [Colours; 2],
+    slopes: Vec<[Pixel; 2]>,
 }
 
-/// An interpolated colour, and its derivatives with respect to the displacement.
+/// An interpolated pixel, and its derivatives with respect to the displacement.
 struct Sample {
-    value: f32,
-    slope: [f32; 2],
+    value: Pixel,
+    slope: [Pixel; 2],
 }
 
 impl Canvas {
@@ -56,7 +58,8 @@ impl Canvas {
         let to_coarse = to_plane.resized(coarse_side as f32 / side as f32);
         let (lift, footprint) = lifting(&to_coarse, [width, height], coarse_side, faded);
         let (coarsen, refine) = (Resize::new(side, coarse_side), Resize::new(coarse_side, side));
-        Self { width, height, colours, to_plane, side, coarsen, refine, lift, footprint }
+        let pixels = pixels(&colours);
+        Self { width, height, colours, pixels, to_plane, side, coarsen, refine, lift, footprint }
     }
 
     pub(super) fn size(&self) -> (usize, usize) {
@@ -86,7 +89,18 @@ impl Canvas {
     pub(super) fn lowered(&self, pixels: &[f32]) -> Plane {
         let mut coarse = vec![0.0; self.coarsen.to() * self.coarsen.to()];
         self.lift.apply_transpose(pixels, &mut coarse);
-        let fine = self.refine.apply(&coarse);
+        self.refined(&coarse)
+    }
+
+    /// [`Self::lowered`] of the first three values of each pixel.
+    pub(super) fn lowered_all(&self, pixels: &[Pixel]) -> [Plane; 3] {
+        let mut coarse = vec![[0.0; 4]; self.coarsen.to() * self.coarsen.to()];
+        self.lift.apply_transpose_to_pixels(pixels, &mut coarse);
+        [0, 1, 2].map(|n| self.refined(&plane(&coarse, n)))
+    }
+
+    fn refined(&self, coarse: &[f32]) -> Plane {
+        let fine = self.refine.apply(coarse);
         let mut plane = Plane::zeros(self.side, self.side);
         plane.data_mut().iter_mut().zip(fine).for_each(|(to, from)| *to = f64::from(from));
         plane
@@ -100,28 +114,28 @@ impl Canvas {
 
     /// The canvas with its pixels displaced by a field in pixels of the chip.
     pub(super) fn displaced(&self, field: &[Plane; 2]) -> Displaced {
-        let mut colours = self.colours.clone();
-        let zeros = || std::array::from_fn(|_| vec![0.0; self.width * self.height]);
-        let mut slopes: [Colours; 2] = [zeros(), zeros()];
-        self.sample(field, |at, c, Sample { value, slope }| {
-            colours[c][at] = value;
-            slopes[0][c][at] = slope[0];
-            slopes[1][c][at] = slope[1];
+        let mut pixels = self.pixels.clone();
+        let mut slopes = vec![[[0.0; 4]; 2]; pixels.len()];
+        self.sample(field, |at, Sample { value, slope }| {
+            pixels[at] = value;
+            slopes[at] = slope;
         });
-        Displaced { colours, slopes }
+        Displaced { pixels, slopes }
     }
 
     /// The colours of [`Self::displaced`] alone.
     pub(super) fn moved(&self, field: &[Plane; 2]) -> Colours {
         let mut colours = self.colours.clone();
-        self.sample(field, |at, c, Sample { value, .. }| colours[c][at] = value);
+        self.sample(field, |at, Sample { value, .. }| {
+            colours.iter_mut().zip(value).for_each(|(colour, v)| colour[at] = v);
+        });
         colours
     }
 
     /// Interpolates every pixel that the chip covers at its displaced position; the others stay. `each` gets
-    /// the pixel, the colour and its sample.
+    /// the pixel's place and its sample.
     #[inline(always)]
-    fn sample(&self, [x, y]: &[Plane; 2], mut each: impl FnMut(usize, usize, Sample)) {
+    fn sample(&self, [x, y]: &[Plane; 2], mut each: impl FnMut(usize, Sample)) {
         let [x, y] = self.lifted_all([x, y]);
         let last = [self.width - 1, self.height - 1];
         let back = self.to_plane.inverse();
@@ -134,23 +148,20 @@ impl Canvas {
             }
             // Towards the plane's axes, then to those of the canvas.
             let shift = [a * x[at] - b * y[at], b * x[at] + a * y[at]];
-            let place = [(at - start) as f32 + shift[0], row as f32 + shift[1]];
+            let place = [(at - start) as i32 as f32 + shift[0], row as f32 + shift[1]];
             let [(left, right, t), (top, bottom, u)] =
                 [0, 1].map(|axis| neighbours(place[axis], last[axis]));
             let index = |x: usize, y: usize| y * self.width + x;
             let corners =
                 [index(left, top), index(right, top), index(left, bottom), index(right, bottom)];
-            for (c, colour) in self.colours.iter().enumerate() {
-                let [p, q, r, s] = corners.map(|corner| colour[corner]);
-                let across = (1.0 - u) * (q - p) + u * (s - r);
-                let down = (1.0 - t) * (r - p) + t * (s - q);
-                let value = (1.0 - u) * (p + t * (q - p)) + u * (r + t * (s - r));
-                each(
-                    at,
-                    c,
-                    Sample { value, slope: [a * across + b * down, a * down - b * across] },
-                );
-            }
+            let [p, q, r, s] = corners;
+            let [p, q, r, s] = [self.pixels[p], self.pixels[q], self.pixels[r], self.pixels[s]];
+            let (upper, lower) = (minus(q, p), minus(s, r));
+            let across = mix(1.0 - u, upper, u, lower);
+            let down = mix(1.0 - t, minus(r, p), t, minus(s, q));
+            let value = mix(1.0 - u, mix(1.0, p, t, upper), u, mix(1.0, r, t, lower));
+            let slope = [mix(a, across, b, down), mix(a, down, -b, across)];
+            each(at, Sample { value, slope });
         }
     }
 
@@ -170,13 +181,15 @@ impl Canvas {
         })
     }
 
-    /// Colours as a picture, rounded as in a file.
-    pub(super) fn picture(&self, colours: &Colours) -> Result<Picture> {
-        let [red, green, blue] = colours;
-        let pixels = red.iter().zip(green).zip(blue);
+    /// Pixels as a picture, rounded as in a file.
+    pub(super) fn picture(&self, pixels: &[Pixel]) -> Result<Picture> {
         let sample = |value: f32| value.round().clamp(0.0, 255.0) as u8;
-        let rgb = pixels.flat_map(|((r, g), b)| [*r, *g, *b].map(sample)).collect();
+        let rgb = pixels.iter().flat_map(|[r, g, b, _]| [*r, *g, *b].map(sample)).collect();
         Ok(Picture::new(self.width, self.height, rgb)?)
+    }
+
+    pub(super) fn pixels(&self) -> &[Pixel] {
+        &self.pixels
     }
 
     pub(super) fn colours(&self) -> &Colours {
@@ -185,25 +198,38 @@ impl Canvas {
 }
 
 impl Displaced {
-    /// The gradient with respect to the field, from a gradient with respect to the colours. One plane of the
-    /// canvas for each axis.
-    pub(super) fn backward(&self, gradient: &Colours) -> [Vec<f32>; 2] {
-        self.slopes.each_ref().map(|slopes| {
-            let mut sum = vec![0.0; slopes[0].len()];
-            for (slope, gradient) in slopes.iter().zip(gradient) {
-                let parts = sum.iter_mut().zip(slope).zip(gradient);
-                parts.for_each(|((sum, slope), g)| *sum += slope * g);
-            }
-            sum
-        })
+    /// From a gradient with respect to the pixels to those with respect to the field, horizontal and vertical, and to luma.
+    /// One value of each pixel for each of them.
+    pub(super) fn backward(&self, gradient: &[Pixel]) -> Vec<Pixel> {
+        let by_field = |slope: &Pixel, [r, g, b, _]: &Pixel| {
+            let [by_red, by_green, by_blue, _] = slope;
+            0.0 + by_red * r + by_green * g + by_blue * b
+        };
+        let pixel = |([x, y], gradient): (&[Pixel; 2], &Pixel)| {
+            [by_field(x, gradient), by_field(y, gradient), by_luma(gradient), 0.0]
+        };
+        self.slopes.iter().zip(gradient).map(pixel).collect()
     }
+}
+
+/// Pixels with a change of luma added, clamped to 0..=255.
+pub(super) fn lit(pixels: &[Pixel], luma: &[f32]) -> Vec<Pixel> {
+    let value = |(pixel, change): (&Pixel, &f32)| pixel.map(|v| (v + change).clamp(0.0, 255.0));
+    pixels.iter().zip(luma).map(value).collect()
+}
+
+/// The derivative with respect to luma, from those with respect to colours.
+pub(super) fn by_luma([red, green, blue, _]: &Pixel) -> f32 {
+    red + green + blue
 }
 
 /// The two pixels around a coordinate, clamped to the picture, and the weight of the second.
 pub(super) fn neighbours(at: f32, last: usize) -> (usize, usize, f32) {
     let at = at.clamp(0.0, last as f32);
-    let first = at as usize;
-    (first, (first + 1).min(last), at - first as f32)
+    // By way of i32: processors have no instruction for usize.
+    let whole = at as i32;
+    let first = whole as usize;
+    (first, (first + 1).min(last), at - whole as f32)
 }
 
 /// The map from the coarse plane to the canvas, and the number of pixels that the chip covers.

@@ -5,9 +5,10 @@ use facedp_nets::{Landmarks, Picture, Recogniser, Workspace};
 use rand_core::CryptoRng;
 
 use super::ask::{Asking, Target};
-use super::canvas::Colours;
+use super::canvas::{by_luma, lit};
 use super::chroma::Chroma;
 use super::luma::{Limits, Luma};
+use super::pixel::{Pixel, pixels, plane};
 use super::replay::Replay;
 use super::scene::Scene;
 use super::warp::Warp;
@@ -15,7 +16,7 @@ use crate::error::Result;
 use crate::patch::Patch;
 use crate::photo::{Photo, Region};
 use crate::prior::Prior;
-use crate::quality::cost;
+use crate::quality::{cost, join};
 use crate::receipt::Displacement;
 use crate::recognise::after_jpeg;
 use crate::steering::Steering;
@@ -97,15 +98,16 @@ impl Descent<'_> {
     pub(super) fn run(
         &self,
         site: &FaceSite<'_>,
-        random: &mut dyn CryptoRng,
+        random: &mut (dyn CryptoRng + Send),
         proceed: &dyn Fn() -> Result<()>,
         work: &mut Workspace,
     ) -> Result<SteeredFace> {
         let Self { recognisers, prior, steering } = self;
-        let scene = Scene::new(site, recognisers)?;
+        let pair = work.uses_two_threads();
+        let scene = Scene::new(site, recognisers, pair)?;
         let mut targets = targets(site, recognisers, prior, steering.epsilon, random);
         let mut random = Replay::new(random);
-        let mut optimiser = Optimiser::new(&scene, steering, site.photo.has_colour())?;
+        let mut optimiser = Optimiser::new(&scene, steering, site.photo.has_colour(), pair)?;
         let (mut reached, mut steps) = (false, 0);
         while steps < steering.tuning.steps && !reached {
             proceed()?;
@@ -155,14 +157,17 @@ struct Optimiser<'a> {
 }
 
 impl<'a> Optimiser<'a> {
-    fn new(scene: &'a Scene, steering: &'a Steering, coloured: bool) -> Result<Self> {
+    fn new(scene: &'a Scene, steering: &'a Steering, coloured: bool, pair: bool) -> Result<Self> {
         let (min_quality, tuning) = (steering.min_quality, &steering.tuning);
-        let luma = Luma::new(scene, min_quality, tuning)?;
         let chroma = || Chroma::new(scene, min_quality, tuning);
         let chroma = (coloured && tuning.chroma > 0.0).then(chroma).transpose()?;
         let warp = || Warp::new(scene.canvas.side(), scene.landmarks());
-        let warp = steering.shape.then(warp).transpose()?;
-        Ok(Self { scene, steering, luma, chroma, warp })
+        let (luma, warp) = join(
+            pair,
+            || Luma::new(scene, min_quality, tuning),
+            || steering.shape.then(warp).transpose(),
+        );
+        Ok(Self { scene, steering, luma: luma?, chroma, warp: warp? })
     }
 
     /// Takes one step along the gradient of some recognisers.
@@ -177,63 +182,85 @@ impl<'a> Optimiser<'a> {
         let done = step as f64 / tuning.steps as f64;
         // Share of the largest squared change that is allowed at this step.
         let allowed = (tuning.start + (1.0 - tuning.start) * (1.5 * done).min(1.0)).powi(2);
-        if step >= FIRST_MEASURE && step.is_multiple_of(MEASURE_EVERY) {
-            let wanted = 100.0 - (100.0 - min_quality) * allowed.sqrt();
-            self.keep_quality(wanted, work.uses_two_threads());
-        }
-        let canvas = &scene.canvas;
-        let displaced = self.warp.as_ref().map(|warp| canvas.displaced(warp.field()));
-        let base = displaced.as_ref().map_or(canvas.colours(), |displaced| &displaced.colours);
-        let colours = self.changed(base);
+        let measured = step >= FIRST_MEASURE && step.is_multiple_of(MEASURE_EVERY);
+        let wanted = measured.then(|| 100.0 - (100.0 - min_quality) * allowed.sqrt());
+        let (canvas, pair) = (&scene.canvas, work.uses_two_threads());
+        let asking = Asking { scene, steering: self.steering, step };
+        let Self { luma, chroma, warp, .. } = self;
+        let field = warp.as_ref().map(Warp::field);
+        // None of these three depends on another one.
+        let ((), (displaced, questions)) = join(
+            pair,
+            || {
+                if let Some(wanted) = wanted {
+                    keep_quality(
+                        luma,
+                        chroma.as_mut(),
+                        field,
+                        scene,
+                        (wanted, tuning.retreat),
+                        pair,
+                    );
+                }
+            },
+            || {
+                join(
+                    pair,
+                    || field.map(|field| canvas.displaced(field)),
+                    || asking.draw(pair, targets, random),
+                )
+            },
+        );
+        let base = displaced.as_ref().map_or(canvas.pixels(), |displaced| &displaced.pixels);
+        let pixels = self.changed(base);
 
-        let asking = Asking { scene, steering: self.steering, step, colours: &colours };
-        let gradient = asking.gradient(targets, random, work)?;
+        let gradient = asking.gradient(questions, &pixels, targets, random, work)?;
         let share = (1.0 - done) * tuning.stride;
-        if let (Some(warp), Some(displaced)) = (&mut self.warp, &displaced) {
-            let along = displaced.backward(&gradient).map(|pixels| canvas.lowered(&pixels));
-            warp.advance(&along, tuning, share);
-        }
-        let [red, green, blue] = &gradient;
-        let luma: Vec<f32> = red.iter().zip(green).zip(blue).map(|((r, g), b)| r + g + b).collect();
-        self.luma.advance(&canvas.lowered(&luma), canvas, tuning, share, allowed);
-        if let Some(chroma) = &mut self.chroma {
-            chroma.advance(&gradient, canvas, tuning, share, allowed);
-        }
+        let (along, by_luma) = match &displaced {
+            Some(displaced) => {
+                let [x, y, luma] = canvas.lowered_all(&displaced.backward(&gradient));
+                (Some([x, y]), luma)
+            }
+            None => (None, canvas.lowered(&gradient.iter().map(by_luma).collect::<Vec<_>>())),
+        };
+        let Self { luma, chroma, warp, .. } = self;
+        join(
+            pair,
+            || {
+                if let (Some(warp), Some(along)) = (warp, &along) {
+                    warp.advance(along, tuning, share);
+                }
+            },
+            || {
+                luma.advance(&by_luma, canvas, tuning, share, allowed);
+                if let Some(chroma) = chroma {
+                    let gradient = [0, 1, 2].map(|c| plane(&gradient, c));
+                    chroma.advance(&gradient, canvas, tuning, share, allowed);
+                }
+            },
+        );
         Ok(())
     }
 
     /// The canvas with all changes but the displacement, which `base` has.
-    fn changed(&self, base: &Colours) -> Colours {
+    fn changed(&self, base: &[Pixel]) -> Vec<Pixel> {
         let canvas = &self.scene.canvas;
         match &self.chroma {
-            None => canvas.lit(base, self.luma.lifted()),
+            None => lit(base, self.luma.lifted()),
             Some(chroma) => {
-                let colours = chroma.colours(&self.luma.plane());
-                canvas.tinted(base, &colours.map(|plane| canvas.lifted(&plane)))
+                let changes = chroma.colours(&self.luma.plane());
+                let changes = changes.map(|plane| canvas.lifted(&plane));
+                let colours = [0, 1, 2].map(|c| plane(base, c));
+                pixels(&canvas.tinted(&colours, &changes))
             }
         }
-    }
-
-    /// Compares the luma that changed with the displaced original as people see it, and takes back what costs
-    /// more than the share of the loss that is to be left at the score `wanted`.
-    fn keep_quality(&mut self, wanted: f64, pair: bool) {
-        let (screen, to) = (&self.scene.screen, self.steering.tuning.retreat);
-        let moved = self.warp.as_ref().map(|warp| screen.moved(warp.field()));
-        let base = moved.as_ref().unwrap_or(screen.colours());
-        if let Some(chroma) = &mut self.chroma {
-            chroma.retreat(&mut self.luma, base, wanted, to, self.scene);
-            return;
-        }
-        let changed = screen.lit(base, &screen.lifted(&self.luma.plane()));
-        let cost = cost(base, &changed, screen.size().0, pair);
-        self.luma.retreat(&cost, wanted, to, self.scene);
     }
 
     /// Whether all distances exceed their thresholds by the margin, also after JPEG and at half size.
     fn reaches_margin(&self, targets: &[Target<'_>], work: &mut Workspace) -> Result<bool> {
         let canvas = &self.scene.canvas;
-        let moved = self.warp.as_ref().map(|warp| canvas.moved(warp.field()));
-        let base = moved.as_ref().unwrap_or(canvas.colours());
+        let displaced = self.warp.as_ref().map(|warp| canvas.displaced(warp.field()));
+        let base = displaced.as_ref().map_or(canvas.pixels(), |displaced| &displaced.pixels);
         let plain = canvas.picture(&self.changed(base))?;
         let (compressed, halved) = (after_jpeg(&plain, 75)?, plain.halved());
         for (r, target) in targets.iter().enumerate() {
@@ -255,4 +282,26 @@ impl<'a> Optimiser<'a> {
         }
         Ok(true)
     }
+}
+
+/// Compares the luma that changed with the displaced original as people see it, and takes back what costs more than a
+/// share `to` of the loss that is to be left at the score `wanted`.
+fn keep_quality(
+    luma: &mut Luma,
+    chroma: Option<&mut Chroma>,
+    field: Option<&[Plane; 2]>,
+    scene: &Scene,
+    (wanted, to): (f64, f64),
+    pair: bool,
+) {
+    let screen = &scene.screen;
+    let moved = field.map(|field| screen.moved(field));
+    let base = moved.as_ref().unwrap_or(screen.colours());
+    if let Some(chroma) = chroma {
+        chroma.retreat(luma, base, wanted, to, scene);
+        return;
+    }
+    let changed = screen.lit(base, &screen.lifted(&luma.plane()));
+    let cost = cost(base, &changed, screen.size().0, pair);
+    luma.retreat(&cost, wanted, to, scene);
 }

@@ -14,6 +14,7 @@ mod chroma;
 mod descent;
 mod finish;
 mod luma;
+mod pixel;
 mod replay;
 mod resize;
 mod scene;
@@ -39,9 +40,9 @@ use crate::lift;
 use crate::photo::{Encoding, Photo, Region, Untreated};
 use crate::prior::Prior;
 use crate::receipt::{Details, SteeringOutcome, Terms};
-use crate::recognise::{Recognisers, Reference, Trial};
+use crate::recognise::{Reference, Trial};
 use crate::request::Request;
-use crate::resources::Resources;
+use crate::resources::{Networks, Resources};
 use crate::steering::Steering;
 use descent::{Descent, FaceSite, SteeredFace};
 use finish::{Finished, finish, original};
@@ -85,7 +86,7 @@ impl Steering {
 pub(super) struct Steered {
     steering: Steering,
     secret: Secret,
-    recognisers: Arc<Recognisers>,
+    networks: Arc<Networks>,
     prior: Arc<Prior>,
     encoding: Encoding,
 }
@@ -93,10 +94,12 @@ pub(super) struct Steered {
 impl Steered {
     pub(super) fn new(request: &Request, resources: &Resources) -> Result<Self> {
         let steering = Steering::of(request)?;
-        let recognisers = resources.networks.recognisers()?;
-        recognisers.named(&steering.recognisers)?;
-        let (prior, secret) = (resources.networks.prior()?, resources.secret.clone());
-        Ok(Self { steering, secret, recognisers, prior, encoding: request.encoding() })
+        let (networks, secret) = (Arc::clone(&resources.networks), resources.secret.clone());
+        if !steering.recognisers.is_empty() {
+            networks.recognisers()?.named(&steering.recognisers)?;
+        }
+        let prior = networks.prior()?;
+        Ok(Self { steering, secret, networks, prior, encoding: request.encoding() })
     }
 
     /// Steers faces that do not overlap, in parallel.
@@ -108,7 +111,8 @@ impl Steered {
         finished: &(dyn Fn() + Sync),
         work: &mut Workspace,
     ) -> Result<Vec<SteeredFace>> {
-        let recognisers = self.recognisers.named(&self.steering.recognisers)?;
+        let all = self.networks.recognisers()?;
+        let recognisers = all.named(&self.steering.recognisers)?;
         let (prior, steering) = (&*self.prior, &self.steering);
         let one = |face: &mut PendingFace<'_>, work: &mut Workspace| {
             let site = FaceSite {
@@ -116,7 +120,7 @@ impl Steered {
                 patch: &face.face.patch,
                 landmarks: &face.landmarks,
                 square: face.face.square(photo),
-                originals: self.recognisers.embeddings(face.reference, &self.steering.recognisers),
+                originals: all.embeddings(face.reference, &self.steering.recognisers),
             };
             let descent = Descent { recognisers: &recognisers, prior, steering };
             let steps = descent.run(&site, &mut face.source, &|| control.proceed(), work);

@@ -6,7 +6,7 @@ use rand_core::{CryptoRng, TryCryptoRng, TryRng};
 
 /// A generator that gives numbers again that were drawn after a mark.
 pub(super) struct Replay<'a> {
-    random: &'a mut dyn CryptoRng,
+    random: &'a mut (dyn CryptoRng + Send),
     /// What was drawn since the mark, and what was taken back and is still to come.
     drawn: Vec<u32>,
     /// How many of these have been given.
@@ -15,7 +15,7 @@ pub(super) struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    pub(super) fn new(random: &'a mut dyn CryptoRng) -> Self {
+    pub(super) fn new(random: &'a mut (dyn CryptoRng + Send)) -> Self {
         Self { random, drawn: Vec::new(), given: 0, marked: false }
     }
 

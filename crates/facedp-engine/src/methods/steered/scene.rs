@@ -8,7 +8,7 @@ use super::descent::FaceSite;
 use crate::error::Result;
 use crate::patch::bounds;
 use crate::photo::Region;
-use crate::quality::seen;
+use crate::quality::{join, seen};
 
 /// Side of the plane that carries the change of a large face, in values.
 const MAX_SIDE: usize = 128;
@@ -32,7 +32,12 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    pub(super) fn new(site: &FaceSite<'_>, recognisers: &[&Recogniser]) -> Result<Self> {
+    /// `pair` allows a second thread.
+    pub(super) fn new(
+        site: &FaceSite<'_>,
+        recognisers: &[&Recogniser],
+        pair: bool,
+    ) -> Result<Self> {
         let FaceSite { photo, patch, landmarks, square, .. } = site;
         let placements = recognisers.iter().map(|r| r.placement(landmarks));
         let mut placements = placements.collect::<Result<Vec<_>, _>>()?;
@@ -67,15 +72,18 @@ impl Scene {
             to_plane = to_plane.resized(0.5);
         }
         let faded = patch.inner_edges(photo);
-        let canvas = Canvas::new(colours, width, to_plane, side, faded);
-        let picture = seen(&photo.picture(*square)?)?;
-        let to_plane = patch.placement(side).for_crop([square.x as f32, square.y as f32]);
-        let to_plane = to_plane.for_size(picture.width() as f32 / square.width as f32);
-        let screen = Canvas::new(planes(&picture), picture.width(), to_plane, side, faded);
+        let on_screen = || -> Result<Canvas> {
+            let picture = seen(&photo.picture(*square)?)?;
+            let to_plane = patch.placement(side).for_crop([square.x as f32, square.y as f32]);
+            let to_plane = to_plane.for_size(picture.width() as f32 / square.width as f32);
+            Ok(Canvas::new(planes(&picture), picture.width(), to_plane, side, faded))
+        };
+        let (canvas, screen) =
+            join(pair, || Canvas::new(colours, width, to_plane, side, faded), on_screen);
         let to_chip = patch.placement(side);
         Ok(Self {
             canvas,
-            screen,
+            screen: screen?,
             placements,
             chip: patch.chip(photo, side),
             landmarks: landmarks.map(|landmark| to_chip.apply(landmark)),

@@ -1,5 +1,7 @@
 //! Bilinear interpolation as a sparse linear map, with its transpose for gradients.
 
+use super::pixel::{Pixel, mix, plus};
+
 /// A linear map in which each output is a weighted sum of four neighbours in a picture.
 pub(super) struct Taps {
     /// Outputs in ascending order; those that are always zero are left out.
@@ -84,6 +86,28 @@ impl Taps {
         outputs
     }
 
+    /// Applies the map to all colours of a picture.
+    pub(super) fn apply_to_pixels(&self, input: &[Pixel]) -> Vec<Pixel> {
+        let mut outputs = vec![[0.0; 4]; self.outputs];
+        for tap in &self.taps {
+            let [a, b, c, d] = tap.weights;
+            let [p, q, r, s] = self.neighbours(tap);
+            let (upper, lower) = (mix(a, input[p], b, input[q]), mix(c, input[r], d, input[s]));
+            outputs[tap.output as usize] = plus(upper, lower);
+        }
+        outputs
+    }
+
+    /// [`Self::apply_transpose`] of all colours.
+    pub(super) fn apply_transpose_to_pixels(&self, outputs: &[Pixel], inputs: &mut [Pixel]) {
+        for tap in &self.taps {
+            let output = outputs[tap.output as usize];
+            for (at, weight) in self.neighbours(tap).into_iter().zip(tap.weights) {
+                inputs[at] = mix(1.0, inputs[at], weight, output);
+            }
+        }
+    }
+
     /// Adds the transpose of the map, applied to `outputs`, to `inputs`.
     pub(super) fn apply_transpose(&self, outputs: &[f32], inputs: &mut [f32]) {
         for tap in &self.taps {
@@ -102,8 +126,9 @@ fn pair(at: f32, length: usize) -> Option<Pair> {
         return None;
     }
     // Never negative, so that the conversion rounds down.
-    let second = (at + 1.0) as usize;
-    let share = at + 1.0 - second as f32;
+    // By way of i32: processors have no instruction for usize.
+    let second = (at + 1.0) as i32;
+    let (share, second) = (at + 1.0 - second as f32, second as usize);
     Some(match second {
         0 => (0, [share, 0.0]),
         _ if second == length && length == 1 => (0, [1.0 - share, 0.0]),
@@ -151,6 +176,13 @@ mod tests {
         taps.apply_transpose(&y, &mut back);
         let dot = |a: &[f32], b: &[f32]| -> f32 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
         let [applied] = taps.apply([&x]);
+        let pixels = |values: &[f32]| -> Vec<Pixel> {
+            values.iter().map(|v| [*v, 2.0 * v, -v, 0.0]).collect()
+        };
+        assert_eq!(taps.apply_to_pixels(&pixels(&x)), pixels(&applied));
+        let mut pixels_back = vec![[0.0; 4]; 72];
+        taps.apply_transpose_to_pixels(&pixels(&y), &mut pixels_back);
+        assert_eq!(pixels_back, pixels(&back));
         let (left, right) = (dot(&applied, &y), dot(&x, &back));
         assert!((left - right).abs() < 1e-3, "{left} {right}");
         assert!(left.abs() > 0.1, "{left}");

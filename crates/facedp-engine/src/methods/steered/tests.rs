@@ -11,6 +11,7 @@ use crate::lift::{Lift, apply};
 use crate::patch::Patch;
 use crate::photo::Limits;
 use crate::quality::{seen, square};
+use crate::recognise::Recognisers;
 
 fn collins() -> Photo {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/photos/collins.jpg");
@@ -127,7 +128,8 @@ fn pixels_keep_to_their_limits() {
         (tuning.steps, tuning.level, tuning.masking, tuning.chroma) = (8, 3.0, 0.0, chroma);
         let (steered, ..) = case.steer(&steering, "limits");
         for amount in [1.0, 10.0] {
-            let largest = |plane: &Plane| plane.data().iter().fold(0.0_f64, |max, v| max.max(v.abs()));
+            let largest =
+                |plane: &Plane| plane.data().iter().fold(0.0_f64, |max, v| max.max(v.abs()));
             assert!((2.9..=3.0).contains(&largest(&steered.luma(amount))));
         }
     }

@@ -3,7 +3,7 @@
 use facedp_nets::{Chip, Similarity};
 use rand_core::CryptoRng;
 
-use super::canvas::Colours;
+use super::pixel::{Pixel, pixels, plane};
 use super::resize::Resize;
 use super::scene::Scene;
 use super::taps::Taps;
@@ -95,10 +95,11 @@ impl<'a> View<'a> {
     }
 
     /// The chip that the recogniser sees.
-    pub(super) fn chip(&self, colours: &Colours) -> Result<Chip> {
+    pub(super) fn chip(&self, pixels: &[Pixel]) -> Result<Chip> {
         let mut values = Vec::with_capacity(3 * self.side * self.side);
-        for plane in self.taps.apply(colours.each_ref().map(Vec::as_slice)) {
-            let mut plane = self.smoothed(plane);
+        let seen = self.taps.apply_to_pixels(pixels);
+        for colour in 0..3 {
+            let mut plane = self.smoothed(plane(&seen, colour));
             if let Degradation::Noisy(noise) = self.degradation {
                 plane.iter_mut().zip(noise).for_each(|(v, n)| *v += n);
             }
@@ -107,16 +108,14 @@ impl<'a> View<'a> {
         Ok(Chip::new(self.side, values)?)
     }
 
-    /// Propagates a gradient from the chip back to the colours of the canvas.
-    pub(super) fn backward(&self, gradient: &[f32], pixels: usize) -> Colours {
-        let plane = self.side * self.side;
-        std::array::from_fn(|c| {
-            let mut into = vec![0.0; pixels];
-            // Degradations are symmetric except at the border.
-            let gradient = self.smoothed(gradient[c * plane..(c + 1) * plane].to_vec());
-            self.taps.apply_transpose(&gradient, &mut into);
-            into
-        })
+    /// Propagates a gradient from the chip back to the pixels of the canvas, of which there are `count`.
+    pub(super) fn backward(&self, gradient: &[f32], count: usize) -> Vec<Pixel> {
+        let size = self.side * self.side;
+        // Degradations are symmetric except at the border.
+        let smoothed = |c: usize| self.smoothed(gradient[c * size..(c + 1) * size].to_vec());
+        let mut into = vec![[0.0; 4]; count];
+        self.taps.apply_transpose_to_pixels(&pixels(&[0, 1, 2].map(smoothed)), &mut into);
+        into
     }
 
     fn smoothed(&self, values: Vec<f32>) -> Vec<f32> {

@@ -113,8 +113,8 @@ pub(crate) fn cost_along(
     Cost { loss, gradient }
 }
 
-/// Runs both, on two threads if that is allowed.
-fn join<A: Send, B: Send>(
+/// Runs both, on two threads of the `rayon` pool that this runs in if `pair` allows it.
+pub(crate) fn join<A: Send, B: Send>(
     pair: bool,
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
