@@ -50,7 +50,7 @@ fn a_folder_of_photos() {
     );
     let text = &outcome.stdout;
     assert!(text.contains("3 of 4 photos written to safe"), "{text}");
-    assert!(text.contains("4 faces (steered, quality at least 76)"), "{text}");
+    assert!(text.contains("4 faces (steered, quality at least 75)"), "{text}");
     let counted =
         |verb: &str| text.contains(&format!(" of 4 faces no longer {verb} by dlib, SFace"));
     assert!(counted("match") || counted("matches"), "{text}");

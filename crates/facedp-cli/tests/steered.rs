@@ -27,7 +27,7 @@ fn recognisers_no_longer_match() {
     example("photos/collins.jpg").save(path.join("face.png")).unwrap();
     let lines = protect(path, &["face.png", "-o", "out", "--seed", "1", "--receipt"]);
     let face = &lines[0]["faces"][0];
-    assert!(face["ssimulacra2"].as_f64().unwrap() >= 78.0, "{face}");
+    assert!(face["ssimulacra2"].as_f64().unwrap() >= 75.0, "{face}");
     assert!(face["steered"]["shape"]["displacement"].as_f64().unwrap() <= 0.0271, "{face}");
     for verdict in face["recognisers"].as_array().unwrap() {
         for look in [verdict, &verdict["jpeg_75"], &verdict["half_size"]] {
@@ -134,7 +134,7 @@ fn odd_photos() {
     };
     let grey = run("grey.png", &[]);
     assert_eq!(grey.code, 0, "{}", grey.stderr);
-    assert!(faces(&grey.stdout)[0]["ssimulacra2"].as_f64().unwrap() >= 78.0);
+    assert!(faces(&grey.stdout)[0]["ssimulacra2"].as_f64().unwrap() >= 75.0);
     assert_eq!(image::open(path.join("out/grey.png")).unwrap().color(), image::ColorType::L8);
     for name in ["dark.png", "cut.png", "two.png"] {
         let outcome = run(name, &["--min-score", "0.5"]);
@@ -142,7 +142,7 @@ fn odd_photos() {
             0 => {
                 for face in faces(&outcome.stdout) {
                     // Where faces overlap, the change of one also lowers the score of the other.
-                    let floor = if name == "two.png" { 50.0 } else { 76.0 };
+                    let floor = if name == "two.png" { 50.0 } else { 75.0 };
                     assert!(face["ssimulacra2"].as_f64().unwrap() >= floor, "{name}: {face}");
                 }
             }

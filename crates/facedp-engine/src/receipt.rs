@@ -244,7 +244,7 @@ mod tests {
         assert!(Receipt::from_json(&earlier).unwrap().public.recognisers_asked.is_empty());
         // And those from before these numbers could be set.
         let later = [
-            r#","symmetry":1.0,"parts":0.85,"retreat":0.45,"level":4.0,"masking":0.3"#,
+            r#","symmetry":1.0,"parts":0.85,"retreat":0.45,"level":4.0,"masking":0.5"#,
             r#","asked":2"#,
         ];
         let earlier = later.iter().fold(text.clone(), |text, later| text.replace(later, ""));

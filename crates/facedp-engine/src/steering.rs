@@ -145,7 +145,7 @@ impl Default for Tuning {
             parts: 0.85,
             retreat: 0.45,
             level: 4.0,
-            masking: 0.3,
+            masking: 0.5,
             chroma: 0.0,
         }
     }
@@ -249,7 +249,7 @@ impl Strength {
     pub(crate) fn floor(self, goal: Goal) -> (f64, f32) {
         let (min_quality, margin) = match self {
             Strength::Low => (85.0, 1.3),
-            Strength::Medium => (76.0, 1.6),
+            Strength::Medium => (75.0, 1.6),
             Strength::High => (70.0, 1.8),
         };
         // `away` passes the known recognisers in a few steps, too few to affect others.
@@ -264,7 +264,7 @@ impl Strength {
             // A change that may hardly be seen is found sooner.
             Strength::Low => Tuning { steps: 24, asked: 1, displacement: 0.02, ..medium },
             Strength::Medium => medium,
-            Strength::High => Tuning { displacement: 0.035, level: 6.0, masking: 0.4, ..medium },
+            Strength::High => Tuning { displacement: 0.035, level: 6.0, ..medium },
         }
     }
 }

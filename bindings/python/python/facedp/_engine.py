@@ -132,7 +132,7 @@ def protect(
 
     >>> result = protect("examples/photos/collins.jpg", seed=1, steer_by=["dlib"])
     >>> result
-    <facedp.Result: 1 face, quality 76...>
+    <facedp.Result: 1 face, quality 75...>
     >>> result.save("/tmp/collins.jpg")
     """
     engine = Engine(request, key=key, seed=seed, ledger=ledger, model=model, **settings)

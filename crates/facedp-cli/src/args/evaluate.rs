@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand};
 use facedp::{Epsilon, Preset};
-use facedp_engine::Goal;
+use facedp_engine::{Goal, Strength};
 
 use super::Identities;
 use super::parsers::{assignment, attack_names, epsilon, geometric_p, images, names, switches};
@@ -107,14 +107,11 @@ pub struct Steered {
     pub report: ReportArgs,
     #[command(flatten)]
     pub photos: PhotoArgs,
-    /// Smallest SSIMULACRA2 scores of a face, 30 to 95
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "78",
-        help_heading = "Steering"
-    )]
+    /// How much faces may change [default: medium]
+    #[arg(long, value_name = "STRENGTH", value_parser = names::<Strength>(Strength::NAMES), help_heading = "Steering")]
+    pub strength: Option<Strength>,
+    /// Smallest SSIMULACRA2 scores of a face, 30 to 95 [default: that of the strength]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Steering")]
     pub min_quality: Vec<f64>,
     /// Where faces go
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "both",

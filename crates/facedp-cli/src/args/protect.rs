@@ -79,7 +79,7 @@ pub struct Protect {
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Steering")]
 pub struct SteerArgs {
-    /// How much faces may change: a quality of at least 85, 76 or 70 [default: medium]
+    /// How much faces may change: a quality of at least 85, 75 or 70 [default: medium]
     #[arg(long, value_parser = names::<Strength>(Strength::NAMES))]
     pub strength: Option<Strength>,
     /// Where faces go: away from themselves, towards a person drawn for each, or both [default: both]

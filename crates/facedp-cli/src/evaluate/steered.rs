@@ -22,10 +22,15 @@ impl Steered {
     /// Every goal at every smallest quality.
     fn requests(&self) -> Result<Vec<Request>, Failure> {
         let experiment = self.experiment()?;
+        let qualities: Vec<_> = match &self.min_quality[..] {
+            [] => vec![None],
+            given => given.iter().copied().map(Some).collect(),
+        };
         let each = self.goals.iter().flat_map(|&goal| {
-            self.min_quality.iter().map(move |&min_quality| Request {
+            qualities.iter().map(move |&min_quality| Request {
+                strength: self.strength,
                 goal: Some(goal),
-                min_quality: Some(min_quality),
+                min_quality,
                 shape: self.shape,
                 steer_by: self.steer_by.clone(),
                 experiment,
@@ -42,9 +47,11 @@ impl Steered {
         Ok((experiment != Experiment::default()).then_some(experiment))
     }
 
-    /// The default numbers, but for those that were given.
+    /// The numbers of the strength, but for those that were given.
     fn tuning(&self) -> Result<Tuning, Failure> {
-        let mut numbers = serde_json::to_value(Tuning::default()).context("JSON")?;
+        let request = Request { strength: self.strength, ..Request::new(MethodName::Steered) };
+        let steering = request.steering().map_err(Failure::of_request)?;
+        let mut numbers = serde_json::to_value(steering.tuning).context("JSON")?;
         // Left out of what is stored while it is 0.
         numbers["chroma"] = 0.0.into();
         for (name, value) in &self.tune {
