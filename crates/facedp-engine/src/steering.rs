@@ -83,6 +83,13 @@ pub struct Tuning {
     /// Largest difference between the displacements of neighbouring control points, as a share of their
     /// distance. It bounds the local stretch along each axis; at the outline of the face, a smaller one does.
     pub stretch: f64,
+    /// Share of `stretch` that is allowed at the outline of the face.
+    #[serde(default = "first_outline")]
+    pub outline: f64,
+    /// Standard deviation of the Gaussian that smooths gradients of the displacement, as a share of the distance of
+    /// the eyes: what is near moves alike.
+    #[serde(default)]
+    pub bend: f64,
     /// Share of what is not symmetric in a displacement that is taken out of its gradient.
     #[serde(default)]
     pub symmetry: f32,
@@ -115,6 +122,11 @@ fn first_retreat() -> f64 {
     0.9
 }
 
+/// What receipts that do not name `outline` were made with.
+fn first_outline() -> f64 {
+    0.3
+}
+
 /// Receipts that do not name `level` were made with limits that hold no longer.
 fn unlimited() -> f64 {
     255.0
@@ -141,6 +153,8 @@ impl Default for Tuning {
             views: 1.0,
             displacement: 0.027,
             stretch: 0.45,
+            outline: 0.3,
+            bend: 0.0,
             symmetry: 1.0,
             parts: 0.85,
             retreat: 0.45,
@@ -153,7 +167,7 @@ impl Default for Tuning {
 
 impl Tuning {
     /// Each number with its valid range.
-    fn ranges(&self) -> [(&'static str, f64, [f64; 2]); 20] {
+    fn ranges(&self) -> [(&'static str, f64, [f64; 2]); 22] {
         [
             ("steps", self.steps as f64, [1.0, 10_000.0]),
             ("asked", self.asked as f64, [1.0, 10.0]),
@@ -169,6 +183,8 @@ impl Tuning {
             ("views", f64::from(self.views), [0.0, 5.0]),
             ("displacement", self.displacement, [0.0, 0.1]),
             ("stretch", self.stretch, [0.01, 0.9]),
+            ("outline", self.outline, [0.0, 1.0]),
+            ("bend", self.bend, [0.0, 2.0]),
             ("symmetry", f64::from(self.symmetry), [0.0, 1.0]),
             ("parts", f64::from(self.parts), [0.0, 1.0]),
             ("retreat", self.retreat, [0.05, 1.0]),
@@ -201,6 +217,8 @@ impl Steering {
             views,
             displacement,
             stretch,
+            outline,
+            bend,
             symmetry,
             parts,
             retreat,
@@ -211,11 +229,11 @@ impl Steering {
         let by = recognisers.join(",");
         let colour = if is_zero(chroma) { String::new() } else { format!(", chroma {chroma:?}") };
         format!(
-            "steered 7: {goal}, quality {min_quality:?}, shape {shape}, margin {margin:?}, epsilon {:?}, \
+            "steered 8: {goal}, quality {min_quality:?}, shape {shape}, margin {margin:?}, epsilon {:?}, \
              by [{by}], {steps} steps of {asked}, stride {stride:?}, momentum {momentum:?}, smooth {smooth:?}, \
              contrast {contrast:?}, coarse {coarse:?}, pull {pull:?}, balance {balance:?}, start \
              {start:?}, jitter {jitter:?}, views {views:?}, displacement {displacement:?}, stretch \
-             {stretch:?}, symmetry {symmetry:?}, parts {parts:?}, retreat {retreat:?}, level {level:?}, \
+             {stretch:?}, outline {outline:?}, bend {bend:?}, symmetry {symmetry:?}, parts {parts:?}, retreat {retreat:?}, level {level:?}, \
              masking {masking:?}{colour}",
             epsilon.get()
         )

@@ -4,12 +4,11 @@ use facedp_nets::{Recogniser, Workspace};
 use rand_core::CryptoRng;
 
 use super::pixel::{Pixel, by_colour};
-use super::replay::Replay;
 use super::scene::Scene;
 use super::view::{RandomView, View};
 use crate::error::Result;
 use crate::random::{normal, uniform};
-use crate::steering::{Goal, Steering};
+use crate::steering::{Goal, Steering, Tuning};
 
 /// Smallest chance that a recogniser is asked, relative to the one that lags behind most.
 const MIN_CHANCE: f64 = 0.05;
@@ -33,15 +32,8 @@ pub(super) struct Asking<'a> {
     pub(super) step: usize,
 }
 
-/// Questions that are answered at the same time.
-pub(super) struct Questions {
-    first: Question,
-    /// With the number that it was chosen by, before the first one was answered.
-    second: Option<(f32, Question)>,
-}
-
 /// What is random about a question.
-struct Question {
+pub(super) struct Question {
     target: usize,
     view: RandomView,
     /// On the weights of the network.
@@ -55,91 +47,51 @@ struct Answer {
 }
 
 impl Asking<'_> {
-    /// Draws what can be answered at the same time: two questions if there are two threads. Which recogniser the second one
-    /// goes to depends on the answer to the first, though seldom: it is guessed.
-    pub(super) fn draw(
-        &self,
-        two: bool,
-        targets: &[Target<'_>],
-        random: &mut Replay<'_>,
-    ) -> Questions {
-        let balance = self.steering.tuning.balance;
-        let n = choose(targets, balance, uniform(random));
-        let first = self.question(n, targets, random);
-        let second = (two && self.steering.tuning.asked > 1).then(|| {
-            let share = uniform(random);
-            let guess = choose(targets, balance, share);
-            random.mark();
-            (share, self.question(guess, targets, random))
-        });
-        Questions { first, second }
+    /// Draws the questions of the step, each for another recogniser as long as there is one.
+    pub(super) fn draw(&self, targets: &[Target<'_>], random: &mut dyn CryptoRng) -> Vec<Question> {
+        let Tuning { asked, balance, .. } = self.steering.tuning;
+        let mut left: Vec<usize> = Vec::new();
+        let mut next = || {
+            if left.is_empty() {
+                left = (0..targets.len()).collect();
+            }
+            let target = left.remove(choose(targets, &left, balance, uniform(random)));
+            self.question(target, targets, random)
+        };
+        (0..asked).map(|_| next()).collect()
     }
 
-    /// The sum of the gradients of the goal with respect to the pixels of the canvas, which have all changes so far, by
-    /// recognisers drawn at random. Each has a length of 1, so that all recognisers count alike. The first questions are
-    /// drawn already.
+    /// The sum of the gradients of the goal with respect to the pixels of the canvas, which have all changes so far. Each
+    /// has a length of 1, so that all recognisers count alike. Two questions at a time are answered if there are two threads.
     pub(super) fn gradient(
         &self,
-        drawn: Questions,
+        questions: &[Question],
         pixels: &[Pixel],
         targets: &mut [Target<'_>],
-        random: &mut Replay<'_>,
         work: &mut Workspace,
     ) -> Result<Vec<Pixel>> {
-        let (mut sum, mut drawn): (Option<Vec<Pixel>>, _) = (None, Some(drawn));
-        let mut left = self.steering.tuning.asked;
-        while left > 0 {
-            let two = left > 1 && work.uses_two_threads();
-            let questions = drawn.take().unwrap_or_else(|| self.draw(two, targets, random));
-            let gradients = match questions {
-                Questions { first, second: Some(second) } => {
-                    Vec::from(self.ask_two(first, second, pixels, targets, random, work)?)
-                }
-                Questions { first, second: None } => {
-                    let answer = self.answer(&first, pixels, targets, work)?;
-                    vec![targets[first.target].note(answer)]
-                }
-            };
-            left -= gradients.len();
-            for gradient in gradients {
-                match &mut sum {
-                    None => sum = Some(gradient),
-                    Some(sum) => {
-                        let sums = sum.as_flattened_mut().iter_mut().zip(gradient.as_flattened());
-                        sums.for_each(|(sum, g)| *sum += g);
-                    }
-                }
-            }
-        }
-        Ok(sum.unwrap_or_else(|| vec![[0.0; 4]; pixels.len()]))
-    }
-
-    /// Two questions at the same time, each on a thread of its own. The second one is asked again where the guess was wrong.
-    /// So the gradients are those of one thread.
-    fn ask_two(
-        &self,
-        first: Question,
-        (share, second): (f32, Question),
-        pixels: &[Pixel],
-        targets: &mut [Target<'_>],
-        random: &mut Replay<'_>,
-        work: &mut Workspace,
-    ) -> Result<[Vec<Pixel>; 2]> {
-        let (one, other) = work.at_once(
-            |work| self.answer(&first, pixels, targets, work),
-            |work| self.answer(&second, pixels, targets, work),
-        );
-        let one = targets[first.target].note(one?);
-        let m = choose(targets, self.steering.tuning.balance, share);
-        let other = if m == second.target {
-            other?
-        } else {
-            random.take_back();
-            let question = self.question(m, targets, random);
-            self.answer(&question, pixels, targets, work)?
+        let mut sum = vec![[0.0; 4]; pixels.len()];
+        let mut add = |question: &Question, answer: Answer, targets: &mut [Target<'_>]| {
+            targets[question.target].note(answer.ratio);
+            let sums = sum.as_flattened_mut().iter_mut().zip(answer.gradient.as_flattened());
+            sums.for_each(|(sum, g)| *sum += g);
         };
-        random.keep();
-        Ok([one, targets[m].note(other)])
+        let mut questions = questions.iter();
+        while let Some(first) = questions.next() {
+            let second = if work.uses_two_threads() { questions.next() } else { None };
+            let Some(second) = second else {
+                let answer = self.answer(first, pixels, targets, work)?;
+                add(first, answer, targets);
+                continue;
+            };
+            let (one, other) = work.at_once(
+                |work| self.answer(first, pixels, targets, work),
+                |work| self.answer(second, pixels, targets, work),
+            );
+            add(first, one?, targets);
+            add(second, other?, targets);
+        }
+        Ok(sum)
     }
 
     fn question(
@@ -190,25 +142,23 @@ impl Asking<'_> {
 }
 
 impl Target<'_> {
-    /// Remembers the distance of an answer.
-    fn note(&mut self, Answer { ratio: found, gradient }: Answer) -> Vec<Pixel> {
+    /// Remembers the distance of an answer, over the threshold.
+    fn note(&mut self, found: f64) {
         let ratio = &mut self.ratio;
         *ratio = if *ratio == 0.0 { found } else { *ratio + 0.3 * (found - *ratio) };
-        gradient
     }
 }
 
-/// The recogniser to ask, by a number from 0 to 1. Those that lag behind the others have larger shares.
-fn choose(targets: &[Target<'_>], balance: f64, share: f32) -> usize {
-    let least = targets.iter().map(|target| target.ratio).fold(f64::INFINITY, f64::min);
-    let chance = |target: &Target<'_>| MIN_CHANCE + (balance * (least - target.ratio)).exp();
-    let total: f64 = targets.iter().map(chance).sum();
-    let mut left = total * f64::from(share);
-    for (n, target) in targets.iter().enumerate() {
-        left -= chance(target);
-        if left < 0.0 {
-            return n;
-        }
-    }
-    targets.len() - 1
+/// The position in `left` of the recogniser to ask, by a number from 0 to 1. Those that lag behind the others have larger shares.
+fn choose(targets: &[Target<'_>], left: &[usize], balance: f64, share: f32) -> usize {
+    let ratios = || left.iter().map(|n| targets[*n].ratio);
+    let least = ratios().fold(f64::INFINITY, f64::min);
+    let chance = |ratio: f64| MIN_CHANCE + (balance * (least - ratio)).exp();
+    let total: f64 = ratios().map(chance).sum();
+    let mut rest = total * f64::from(share);
+    let reached = ratios().position(|ratio| {
+        rest -= chance(ratio);
+        rest < 0.0
+    });
+    reached.unwrap_or(left.len() - 1)
 }

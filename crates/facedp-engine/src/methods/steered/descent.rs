@@ -9,7 +9,6 @@ use super::canvas::{by_luma, lit};
 use super::chroma::Chroma;
 use super::luma::{Limits, Luma};
 use super::pixel::{Pixel, pixels, plane};
-use super::replay::Replay;
 use super::scene::Scene;
 use super::warp::Warp;
 use crate::error::Result;
@@ -106,12 +105,11 @@ impl Descent<'_> {
         let pair = work.uses_two_threads();
         let scene = Scene::new(site, recognisers, pair)?;
         let mut targets = targets(site, recognisers, prior, steering.epsilon, random);
-        let mut random = Replay::new(random);
         let mut optimiser = Optimiser::new(&scene, steering, site.photo.has_colour(), pair)?;
         let (mut reached, mut steps) = (false, 0);
         while steps < steering.tuning.steps && !reached {
             proceed()?;
-            optimiser.step(steps, &mut targets, &mut random, work)?;
+            optimiser.step(steps, &mut targets, random, work)?;
             steps += 1;
             let passed = |target: &Target<'_>| target.ratio >= f64::from(steering.margin);
             if steps % CHECK_EVERY == 0 && targets.iter().all(passed) {
@@ -161,7 +159,7 @@ impl<'a> Optimiser<'a> {
         let (min_quality, tuning) = (steering.min_quality, &steering.tuning);
         let chroma = || Chroma::new(scene, min_quality, tuning);
         let chroma = (coloured && tuning.chroma > 0.0).then(chroma).transpose()?;
-        let warp = || Warp::new(scene.canvas.side(), scene.landmarks());
+        let warp = || Warp::new(scene.canvas.side(), scene.landmarks(), tuning);
         let (luma, warp) = join(
             pair,
             || Luma::new(scene, min_quality, tuning),
@@ -175,7 +173,7 @@ impl<'a> Optimiser<'a> {
         &mut self,
         step: usize,
         targets: &mut [Target<'_>],
-        random: &mut Replay<'_>,
+        random: &mut (dyn CryptoRng + Send),
         work: &mut Workspace,
     ) -> Result<()> {
         let (scene, Steering { tuning, min_quality, .. }) = (self.scene, self.steering);
@@ -207,14 +205,14 @@ impl<'a> Optimiser<'a> {
                 join(
                     pair,
                     || field.map(|field| canvas.displaced(field)),
-                    || asking.draw(pair, targets, random),
+                    || asking.draw(targets, random),
                 )
             },
         );
         let base = displaced.as_ref().map_or(canvas.pixels(), |displaced| &displaced.pixels);
         let pixels = self.changed(base);
 
-        let gradient = asking.gradient(questions, &pixels, targets, random, work)?;
+        let gradient = asking.gradient(&questions, &pixels, targets, work)?;
         let share = (1.0 - done) * tuning.stride;
         let (along, by_luma) = match &displaced {
             Some(displaced) => {

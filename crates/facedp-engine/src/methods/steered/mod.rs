@@ -15,7 +15,6 @@ mod descent;
 mod finish;
 mod luma;
 mod pixel;
-mod replay;
 mod resize;
 mod scene;
 mod taps;

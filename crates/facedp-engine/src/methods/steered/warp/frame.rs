@@ -14,9 +14,8 @@ const CENTRE: Point = [64.5, 67.2];
 const AXES: Point = [48.0, 59.0];
 /// Where the field fades out, in multiples of the axes.
 const FADE: [f32; 2] = [0.9, 1.28];
-/// Share of the largest stretch that is allowed at the outline of the face, and where it falls to that, in
-/// multiples of the axes: an outline that wobbles is what people see first.
-const OUTLINE_STRETCH: f32 = 0.3;
+/// Where the largest stretch falls to that of the outline of the face, in multiples of the axes: an outline that
+/// wobbles is what people see first.
 const OUTLINE: [f32; 2] = [0.65, 0.9];
 
 /// What is known about each control point and pixel from the landmarks.
@@ -37,8 +36,14 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// For a face with these landmarks in a chip of `side` pixels.
-    pub(super) fn new(side: usize, spline: &Spline, landmarks: &Landmarks) -> Result<Self> {
+    /// For a face with these landmarks in a chip of `side` pixels. `outline` is the share of the largest stretch that its
+    /// outline allows.
+    pub(super) fn new(
+        side: usize,
+        spline: &Spline,
+        landmarks: &Landmarks,
+        outline: f32,
+    ) -> Result<Self> {
         // From the chip to the template, a chip of 128 pixels with mean landmarks.
         let to_template = Similarity::fit(landmarks, &CHIP_LANDMARKS)?;
         let [left, right, ..] = CHIP_LANDMARKS;
@@ -54,9 +59,8 @@ impl Frame {
             }
             falling(radius(*place), FADE)
         });
-        let stretch = places.iter().map(|place| {
-            OUTLINE_STRETCH + (1.0 - OUTLINE_STRETCH) * falling(radius(*place), OUTLINE)
-        });
+        let stretch =
+            places.iter().map(|place| outline + (1.0 - outline) * falling(radius(*place), OUTLINE));
         let eye_distance = template_distance / to_template.scale();
         let spacing = spline.spacing();
         let pixel = |at: usize| to_template.apply([(at % side) as f32, (at / side) as f32]);

@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::receipt::Displacement;
 use crate::steering::Tuning;
 use frame::Frame;
-use spline::{Controls, GRID, Spline};
+use spline::{Controls, GRID, Spline, smooth};
 
 /// Sweeps that bring neighbouring control points closer.
 const SWEEPS: usize = 8;
@@ -38,9 +38,9 @@ pub(super) struct Warp {
 
 impl Warp {
     /// No displacement. `landmarks` are those of the face in a chip of `side` pixels.
-    pub(super) fn new(side: usize, landmarks: &Landmarks) -> Result<Self> {
+    pub(super) fn new(side: usize, landmarks: &Landmarks, tuning: &Tuning) -> Result<Self> {
         let spline = Spline::new(side);
-        let frame = Frame::new(side, &spline, landmarks)?;
+        let frame = Frame::new(side, &spline, landmarks, tuning.outline as f32)?;
         let zeros = vec![[0.0; 2]; GRID * GRID];
         let field = [Plane::zeros(side, side), Plane::zeros(side, side)];
         Ok(Self { side, controls: zeros.clone(), momentum: zeros, spline, frame, field })
@@ -78,8 +78,9 @@ impl Warp {
 
     /// A gradient with respect to control points, without what would not look natural.
     fn to_controls(&self, gradient: &[Plane; 2], tuning: &Tuning) -> Vec<[f32; 2]> {
-        let Frame { window, natural, .. } = &self.frame;
+        let Frame { window, natural, eye_distance, .. } = &self.frame;
         let mut controls = self.spline.transposed(gradient);
+        smooth(&mut controls, tuning.bend as f32 * eye_distance / self.spline.spacing());
         controls.iter_mut().zip(window).for_each(|(c, window)| *c = c.map(|v| window * v));
         natural.keep_symmetric(&mut controls, tuning.symmetry);
         natural.keep_parts(&mut controls, tuning.parts);

@@ -81,6 +81,31 @@ impl Spline {
     }
 }
 
+/// Smooths displacements of control points with a Gaussian, whose standard deviation is in control points. Beyond the ends of
+/// the grid they count as zero.
+pub(super) fn smooth(controls: &mut Controls, deviation: f32) {
+    let radius = (3.0 * deviation).ceil() as usize;
+    if radius == 0 {
+        return;
+    }
+    let kernel: Vec<f32> = (0..=2 * radius)
+        .map(|n| (-0.5 * ((n as f32 - radius as f32) / deviation).powi(2)).exp())
+        .collect();
+    let sum: f32 = kernel.iter().sum();
+    for step in [1, GRID] {
+        let before = controls.to_vec();
+        for (n, control) in controls.iter_mut().enumerate() {
+            let at = n / step % GRID;
+            let near = |(k, weight): (usize, &f32)| {
+                let other = (at + k).checked_sub(radius).filter(|other| *other < GRID)?;
+                Some((before[n + step * other - step * at], weight / sum))
+            };
+            let near = kernel.iter().enumerate().filter_map(near);
+            *control = near.fold([0.0; 2], |[x, y], ([a, b], w)| [x + w * a, y + w * b]);
+        }
+    }
+}
+
 /// The weights of a uniform cubic B-spline at each pixel of a line. Points beyond the ends of the grid count
 /// as zero.
 fn taps(side: usize) -> Vec<(usize, [f32; 4])> {

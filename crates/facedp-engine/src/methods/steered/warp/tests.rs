@@ -15,7 +15,7 @@ fn wave(side: usize, phase: f64) -> Plane {
 fn wild(side: usize) -> (Warp, Tuning) {
     let scale = side as f32 / 128.0;
     let landmarks = CHIP_LANDMARKS.map(|p| p.map(|v| (v + 0.5) * scale - 0.5));
-    let mut warp = Warp::new(side, &landmarks).unwrap();
+    let mut warp = Warp::new(side, &landmarks, &Tuning::default()).unwrap();
     let tuning = Tuning::default();
     for step in 0..6 {
         let gradient = [wave(side, f64::from(step)), wave(side, 1.0 + f64::from(step))];
@@ -147,7 +147,7 @@ fn odd_landmarks_are_survived() {
     let profile = [left, [left[0] + 3.0, right[1]], nose, corner, [corner[0], last[1]]];
     let beyond = CHIP_LANDMARKS.map(|[x, y]| [x + 90.0, y - 100.0]);
     for landmarks in [profile, beyond] {
-        let mut warp = Warp::new(128, &landmarks).unwrap();
+        let mut warp = Warp::new(128, &landmarks, &Tuning::default()).unwrap();
         let gradient = [wave(128, 0.0), wave(128, 1.0)];
         warp.advance(&gradient, &Tuning::default(), 1.0);
         assert!(warp.field().iter().all(|plane| plane.data().iter().all(|v| v.is_finite())));
