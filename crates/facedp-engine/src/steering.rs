@@ -152,9 +152,9 @@ impl Default for Tuning {
             jitter: 0.05,
             views: 1.0,
             displacement: 0.027,
-            stretch: 0.45,
-            outline: 0.3,
-            bend: 0.0,
+            stretch: 0.3,
+            outline: 0.2,
+            bend: 0.1,
             symmetry: 1.0,
             parts: 0.85,
             retreat: 0.45,
@@ -280,9 +280,13 @@ impl Strength {
         let medium = Tuning::default();
         match self {
             // A change that may hardly be seen is found sooner.
-            Strength::Low => Tuning { steps: 24, asked: 1, displacement: 0.02, ..medium },
+            Strength::Low => {
+                Tuning { steps: 24, asked: 1, displacement: 0.02, stretch: 0.25, ..medium }
+            }
             Strength::Medium => medium,
-            Strength::High => Tuning { displacement: 0.035, level: 6.0, ..medium },
+            Strength::High => {
+                Tuning { displacement: 0.035, stretch: 0.35, outline: 0.25, level: 6.0, ..medium }
+            }
         }
     }
 }
