@@ -39,6 +39,25 @@ fn transposed_is_the_transpose_of_evaluate() {
     assert!((left - f64::from(right)).abs() < 1e-3 * left.abs(), "{left} {right}");
 }
 
+/// What is smoothed is the product of two Gaussians, and as much as before.
+#[test]
+fn a_single_control_point_becomes_a_gaussian() {
+    let mut controls = vec![[0.0; 2]; GRID * GRID];
+    controls[15 * GRID + 16] = [1.0, -2.0];
+    smooth(&mut controls, 1.3);
+    let gaussian = |d: f32| (-0.5 * (d / 1.3).powi(2)).exp();
+    let total: f32 = (-4..=4).map(|d| gaussian(d as f32)).sum();
+    for (n, [x, y]) in controls.iter().enumerate() {
+        let away = [(n % GRID) as f32 - 16.0, (n / GRID) as f32 - 15.0];
+        let expected = if away.iter().all(|d| d.abs() < 4.5) {
+            gaussian(away[0]) * gaussian(away[1]) / total.powi(2)
+        } else {
+            0.0
+        };
+        assert!((x - expected).abs() < 1e-6 && (y + 2.0 * expected).abs() < 1e-6, "{n}: {x} {y}");
+    }
+}
+
 #[test]
 fn limits_hold() {
     for side in [32, 128] {
