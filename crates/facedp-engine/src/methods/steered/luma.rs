@@ -5,7 +5,8 @@ use facedp::basis::{Haar, Transform};
 
 use super::canvas::Canvas;
 use super::scene::Scene;
-use super::texture::{Texture, deviations};
+use super::texture::{Texture, deviations, one_sided_deviations};
+use super::warp::on_face;
 use crate::error::Result;
 use crate::quality::{Cost, loss_at, score_at};
 use crate::steering::Tuning;
@@ -17,6 +18,10 @@ const ROUNDING_MSE: f64 = 0.09;
 const FIRST_GUESS: [f64; 2] = [35.5, 0.375];
 /// Radius of the window of the contrast that limits the change of a pixel: 5x5.
 const LIMIT_RADIUS: usize = 2;
+/// Beside the face, change shows more, since nobody expects shading there: the reach of the squares of the contrast (4x4), and
+/// the largest change of a pixel as a share of that on the face.
+const REACH_BESIDE: usize = 3;
+const BESIDE: f64 = 0.5;
 /// Largest share of the loss that one retreat removes: the gradient holds for small steps only.
 const MAX_RETREAT: f64 = 0.5;
 
@@ -39,7 +44,7 @@ impl Luma {
         let psnr = FIRST_GUESS[0] + FIRST_GUESS[1] * (min_quality - 65.0);
         let zeros = vec![0.0; side * side];
         Ok(Self {
-            limits: Limits::new(scene.chip(), tuning),
+            limits: Limits::new(scene, tuning)?,
             haar: Haar::new(side, side, None)?,
             texture: Texture::new(scene.chip(), smooth, tuning.contrast),
             coefficients: zeros.clone(),
@@ -130,9 +135,16 @@ impl Luma {
 pub(super) struct Limits(Vec<f64>);
 
 impl Limits {
-    fn new(chip: &Plane, tuning: &Tuning) -> Self {
-        let contrast = deviations(chip, LIMIT_RADIUS);
-        Self(contrast.map(|v| tuning.level + tuning.masking * v).collect())
+    fn new(scene: &Scene, tuning: &Tuning) -> Result<Self> {
+        let chip = scene.chip();
+        let (here, beside) =
+            (deviations(chip, LIMIT_RADIUS), one_sided_deviations(chip, REACH_BESIDE));
+        let face = on_face(chip.width(), scene.landmarks())?;
+        let limit = |share: f64, contrast: f64| share * tuning.level + tuning.masking * contrast;
+        let limits = here.zip(beside).zip(face).map(|((here, beside), on_face)| {
+            if on_face { limit(1.0, here) } else { limit(BESIDE, beside) }
+        });
+        Ok(Self(limits.collect()))
     }
 
     pub(super) fn hold(&self, change: &mut Plane) {

@@ -1,5 +1,7 @@
 //! Where luma may change: more where the texture of the face hides it.
 
+use std::ops::Range;
+
 use facedp::Plane;
 
 /// Grey levels added to local contrast, so that smooth skin may change a little too.
@@ -79,16 +81,33 @@ impl Texture {
 /// Standard deviation of the pixels around each pixel of a chip, up to `radius` away along each axis.
 pub(super) fn deviations(chip: &Plane, radius: usize) -> impl Iterator<Item = f64> + '_ {
     let side = chip.width();
+    let near = move |n: usize| n.saturating_sub(radius)..(n + radius + 1).min(side);
+    (0..side * side).map(move |at| deviation(chip, near(at % side), near(at / side)))
+}
+
+/// The smallest standard deviation of the four squares of pixels, `reach` away along each axis, that have each pixel as a
+/// corner. Beside an edge it is that of the smooth side, which hides nothing, however strong the edge.
+pub(super) fn one_sided_deviations(chip: &Plane, reach: usize) -> impl Iterator<Item = f64> + '_ {
+    let side = chip.width();
+    let before = move |n: usize| n.saturating_sub(reach)..n + 1;
+    let after = move |n: usize| n..(n + reach + 1).min(side);
     (0..side * side).map(move |at| {
-        let near = |n: usize| n.saturating_sub(radius)..(n + radius + 1).min(side);
-        let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
-        for row in near(at / side) {
-            for value in &chip.row(row)[near(at % side)] {
-                n += 1.0;
-                sum += value;
-                squares += value * value;
-            }
-        }
-        f64::sqrt((squares / n - (sum / n).powi(2)).max(0.0))
+        let (x, y) = (at % side, at / side);
+        let rows = [before(y), after(y)];
+        let squares =
+            rows.into_iter().flat_map(|rows| [(before(x), rows.clone()), (after(x), rows)]);
+        squares.map(|(columns, rows)| deviation(chip, columns, rows)).fold(f64::INFINITY, f64::min)
     })
+}
+
+fn deviation(chip: &Plane, columns: Range<usize>, rows: Range<usize>) -> f64 {
+    let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for row in rows {
+        for value in &chip.row(row)[columns.clone()] {
+            n += 1.0;
+            sum += value;
+            squares += value * value;
+        }
+    }
+    f64::sqrt((squares / n - (sum / n).powi(2)).max(0.0))
 }

@@ -51,7 +51,6 @@ impl Frame {
         let positions: Vec<Point> = spline.positions().collect();
         let places: Vec<Point> =
             positions.iter().map(|position| to_template.apply(*position)).collect();
-        let radius = |[x, y]: Point| ((x - CENTRE[0]) / AXES[0]).hypot((y - CENTRE[1]) / AXES[1]);
         let inner = FIXED..GRID - FIXED;
         let window = places.iter().enumerate().map(|(n, place)| {
             if !inner.contains(&(n % GRID)) || !inner.contains(&(n / GRID)) {
@@ -63,17 +62,28 @@ impl Frame {
             places.iter().map(|place| outline + (1.0 - outline) * falling(radius(*place), OUTLINE));
         let eye_distance = template_distance / to_template.scale();
         let spacing = spline.spacing();
-        let pixel = |at: usize| to_template.apply([(at % side) as f32, (at / side) as f32]);
         Ok(Self {
             window: window.collect(),
             stretch: stretch.collect(),
             natural: Natural::new(landmarks, &to_template, &positions, spacing, eye_distance),
             on_face: places.iter().map(|place| radius(*place) < 1.0).collect(),
             positions,
-            face: (0..side * side).map(|at| radius(pixel(at)) < 1.0).collect(),
+            face: on_face(side, landmarks)?,
             eye_distance,
         })
     }
+}
+
+/// Whether each pixel of a chip of `side` pixels lies on the face with these landmarks.
+pub(in super::super) fn on_face(side: usize, landmarks: &Landmarks) -> Result<Vec<bool>> {
+    let to_template = Similarity::fit(landmarks, &CHIP_LANDMARKS)?;
+    let pixel = |at: usize| to_template.apply([(at % side) as f32, (at / side) as f32]);
+    Ok((0..side * side).map(|at| radius(pixel(at)) < 1.0).collect())
+}
+
+/// The distance of a place in the template from the middle of the face, in multiples of the axes.
+fn radius([x, y]: Point) -> f32 {
+    ((x - CENTRE[0]) / AXES[0]).hypot((y - CENTRE[1]) / AXES[1])
 }
 
 /// Falls smoothly from 1 to 0 between two values.

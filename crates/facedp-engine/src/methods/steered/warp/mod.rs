@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::receipt::Displacement;
 use crate::steering::Tuning;
 use frame::Frame;
+pub(super) use frame::on_face;
 use spline::{Controls, GRID, Spline, smooth};
 
 /// Sweeps that bring neighbouring control points closer.
