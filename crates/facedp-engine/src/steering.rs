@@ -152,7 +152,7 @@ impl Default for Tuning {
             jitter: 0.05,
             views: 1.0,
             displacement: 0.027,
-            stretch: 0.3,
+            stretch: 0.36,
             outline: 0.2,
             bend: 0.1,
             symmetry: 1.0,
@@ -284,9 +284,7 @@ impl Strength {
                 Tuning { steps: 24, asked: 1, displacement: 0.02, stretch: 0.25, ..medium }
             }
             Strength::Medium => medium,
-            Strength::High => {
-                Tuning { displacement: 0.035, stretch: 0.35, outline: 0.25, level: 6.0, ..medium }
-            }
+            Strength::High => Tuning { displacement: 0.035, stretch: 0.42, level: 6.0, ..medium },
         }
     }
 }
