@@ -73,7 +73,12 @@ fn main() {
         let both = least_ms(|| {
             drop(black_box(recogniser.gradient(&chip, &mut work, |e| vec![1.0; e.len()])));
         });
+        let jittered = least_ms(|| {
+            let ones = |e: &[f32]| vec![1.0; e.len()];
+            drop(black_box(recogniser.jittered_gradient(&chip, &mut work, || 1.01, ones)));
+        });
         times.insert(format!("{}_forward", recogniser.name()), forward);
+        times.insert(format!("{}_jittered", recogniser.name()), jittered);
         times.insert(format!("{}_forward_and_gradient", recogniser.name()), both);
     }
     if wanted("yunet") {

@@ -198,7 +198,8 @@ fn jittered_gradients_come_from_similar_networks() {
     let ones = |embedding: &[f32]| vec![1.0; embedding.len()];
     let (own, gradient) = recogniser.gradient(&face, &mut work, ones).unwrap();
     let (same, _) = recogniser.jittered_gradient(&face, &mut work, || 1.0, ones).unwrap();
-    assert!(recogniser.distance(&own, &same) < 1e-5);
+    // Processors that multiply numbers of 8 bits do so here.
+    assert!(recogniser.distance(&own, &same) < 1e-4);
     let mut state = 1u32;
     let factor = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -309,7 +310,9 @@ fn two_threads_give_the_same_embeddings_and_gradients() {
         let values = (0..3 * side * side).map(|n| (n * 89 % 256) as f32).collect();
         let chip = Chip::new(side, values).unwrap();
         let run = |work: &mut Workspace| {
-            recogniser.gradient(&chip, work, |e| e.iter().map(|v| v + 0.1).collect()).unwrap()
+            let upstream = |e: &[f32]| e.iter().map(|v| v + 0.1).collect();
+            let jittered = recogniser.jittered_gradient(&chip, work, || 1.01, upstream).unwrap();
+            (jittered, recogniser.gradient(&chip, work, upstream).unwrap())
         };
         let (expected, found) = (run(&mut one), run(&mut two));
         assert!(expected == found, "{}", recogniser.name());

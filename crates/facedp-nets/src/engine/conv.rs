@@ -1,5 +1,7 @@
 //! Dense convolution, straight from the pixels: no window is copied.
 
+mod rounded;
+
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -17,6 +19,8 @@ use super::target::Target;
 use super::winograd::Winograd;
 use super::workspace::Scratch;
 use super::{Shape, Window};
+use rounded::RoundedWeights;
+pub(super) use rounded::{RoundedBackward, RoundedForward};
 
 /// A convolution with a bias.
 #[derive(Debug, Clone)]
@@ -28,6 +32,8 @@ pub(crate) struct Conv {
     /// Instead of them where it pays.
     winograd: Option<Winograd>,
     backward: OnceLock<Backward>,
+    /// For gradients of processors that multiply rounded numbers.
+    rounded: RoundedWeights,
     bias: Vec<Lanes>,
 }
 
@@ -78,11 +84,27 @@ impl Conv {
             let forward = Winograd::new(inputs, outputs, &|i, o, tap| weight(o, i, tap));
             let (weights, winograd) = (Rows::Single(Vec::new()), Some(forward));
             let backward = OnceLock::new();
-            return Some(Self { window, outputs, weights, winograd, backward, bias });
+            return Some(Self {
+                window,
+                outputs,
+                weights,
+                winograd,
+                backward,
+                rounded: RoundedWeights::default(),
+                bias,
+            });
         }
         let weights = Rows::Single(matrices(inputs, outputs, area, &weight));
         let (winograd, backward) = (None, OnceLock::new());
-        Some(Self { window, outputs, weights, winograd, backward, bias })
+        Some(Self {
+            window,
+            outputs,
+            weights,
+            winograd,
+            backward,
+            rounded: RoundedWeights::default(),
+            bias,
+        })
     }
 
     /// The same for weights in half precision.
@@ -117,7 +139,15 @@ impl Conv {
         };
         let weights = Rows::Half(matrices(inputs, outputs, area, &weight));
         let (winograd, bias, backward) = (None, grouped(bias, 0.0), OnceLock::new());
-        Some(Self { window, outputs, weights, winograd, backward, bias })
+        Some(Self {
+            window,
+            outputs,
+            weights,
+            winograd,
+            backward,
+            rounded: RoundedWeights::default(),
+            bias,
+        })
     }
 
     fn for_gradients(&self) -> &Backward {
@@ -303,28 +333,28 @@ fn single(rows: &[Halves]) -> Vec<Lanes> {
 
 /// Products at places from a table. Pixels are copied first, which takes little: each is multiplied with the weights of
 /// all outputs.
-struct Gathered<'a, W> {
-    pixels: &'a [Lanes],
+struct Gathered<'a, const I: usize, W> {
+    pixels: &'a [[f32; I]],
     tables: &'a Tables,
     weights: &'a [W],
     pitch: usize,
 }
 
-impl<W: Row> Gathered<'_, W> {
+impl<const I: usize, W: Row> Gathered<'_, I, W> {
     #[inline(always)]
     fn run<S: Simd, const V: usize>(
         &self,
         registers: Registers<S, V>,
         groups: Range<usize>,
         area: usize,
-        (gathered, terms): (&mut [Lanes], &mut Tables),
+        (gathered, terms): (&mut [[f32; I]], &mut Tables),
         sinks: &mut impl Sinks<S, V>,
     ) {
         for places in self.tables.places.chunks(GATHERED) {
             gather(self.pixels, &self.tables.terms, places, gathered, &mut terms.terms);
             let Self { weights, pitch, .. } = *self;
             let (pixels, terms) = (&*gathered, &terms.terms[..]);
-            let products = Products::<LANES, LANES, W> { pixels, terms, weights, pitch };
+            let products = Products::<I, I, W> { pixels, terms, weights, pitch };
             products.run(registers, groups.clone(), area, places, sinks);
         }
     }

@@ -14,6 +14,7 @@
 #![allow(clippy::needless_range_loop, clippy::manual_memcpy)]
 
 mod activation;
+mod bfloat;
 mod chain;
 mod conv;
 mod dense;

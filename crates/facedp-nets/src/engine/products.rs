@@ -86,11 +86,11 @@ impl Places for &[Place] {
 /// Copies the pixels that some places need, term by term, and sets up terms that find them there: from side by
 /// side, one address does for all.
 #[inline(always)]
-pub(super) fn gather(
-    pixels: &[Lanes],
+pub(super) fn gather<T: Copy>(
+    pixels: &[T],
     terms: &[Term],
     places: &[Place],
-    gathered: &mut [Lanes],
+    gathered: &mut [T],
     gathered_terms: &mut Vec<Term>,
 ) {
     gathered_terms.clear();
@@ -277,7 +277,9 @@ impl<const I: usize, const N: usize, W: Row> Products<'_, I, N, W> {
                     let value = registers.splat(pixels[p][i]);
                     for g in 0..G {
                         for v in 0..V {
-                            sums[g][p][v] = registers.mul_add(weight[g][v], value, sums[g][p][v]);
+                            let row = &weights[g][i];
+                            let sum = sums[g][p][v];
+                            sums[g][p][v] = row.mul_add(registers, weight[g][v], value, sum);
                         }
                     }
                 }

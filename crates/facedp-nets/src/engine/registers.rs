@@ -14,6 +14,18 @@ pub(super) struct Registers<S, const V: usize> {
 /// A row of 16 weights, as it lies in memory.
 pub(super) trait Row: Copy {
     fn load<S: Simd, const V: usize>(&self, registers: Registers<S, V>) -> [S::f32s; V];
+
+    /// A sum with the product of a part of the loaded row and what every lane of a pixel's value is.
+    #[inline(always)]
+    fn mul_add<S: Simd, const V: usize>(
+        &self,
+        registers: Registers<S, V>,
+        weight: S::f32s,
+        value: S::f32s,
+        sum: S::f32s,
+    ) -> S::f32s {
+        registers.mul_add(weight, value, sum)
+    }
 }
 
 impl Row for Lanes {
@@ -53,6 +65,14 @@ pub(super) fn dispatch(work: impl Work) {
     pulp::Arch::new().dispatch(Dispatched(work));
 }
 
+/// Whether work may use the best that this processor has: tests ask for less.
+pub(super) fn is_widest() -> bool {
+    #[cfg(test)]
+    return KIND.get().is_none();
+    #[cfg(not(test))]
+    true
+}
+
 #[cfg(test)]
 thread_local! {
     static KIND: std::cell::Cell<Option<pulp::Arch>> = const { std::cell::Cell::new(None) };
@@ -88,6 +108,11 @@ impl<W: Work> pulp::WithSimd for Dispatched<W> {
 }
 
 impl<S: Simd, const V: usize> Registers<S, V> {
+    #[inline(always)]
+    pub(super) fn new(simd: S) -> Self {
+        Self { simd }
+    }
+
     #[inline(always)]
     pub(super) fn splat(self, value: f32) -> S::f32s {
         self.simd.splat_f32s(value)
@@ -198,6 +223,16 @@ impl<S: Simd, const V: usize> Registers<S, V> {
             difference[v] = self.simd.sub_f32s(a[v], b[v]);
         }
         difference
+    }
+
+    /// The lower and the upper halves of all lanes, as numbers in bfloat16.
+    #[inline(always)]
+    pub(super) fn unpaired(self, pairs: S::f32s) -> [S::f32s; 2] {
+        let simd = self.simd;
+        let bits = simd.transmute_u32s_f32s(pairs);
+        let upper = simd.and_u32s(bits, simd.splat_u32s(0xffff_0000));
+        let lower = simd.wrapping_dyn_shl_u32s(bits, simd.splat_u32s(16));
+        [lower, upper].map(|bits| simd.transmute_f32s_u32s(bits))
     }
 
     /// `x` times 1 where the lowest bit of `value` is 1, else times `slope`.

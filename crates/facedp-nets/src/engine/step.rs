@@ -5,9 +5,11 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::activation::Epilogue;
+use super::bfloat::Bfloat;
+use super::conv::{RoundedBackward, RoundedForward};
 use super::lanes::{LANES, Lanes};
 use super::picture::Bordered;
-use super::registers::{Registers, Work};
+use super::registers::{Registers, Work, dispatch, is_widest};
 use super::target::Target;
 use super::workspace::Scratch;
 use super::{Op, Shape, simple};
@@ -53,6 +55,27 @@ impl<'a> Forward<'a> {
             Self { op, inputs, picture, epilogue, output, shape, scratch }
         };
         [half(output.first, upper, scratch), half(output.first + count, lower, other)]
+    }
+}
+
+impl Forward<'_> {
+    /// Computes it. Of rounded numbers if these may be, where that is fast.
+    pub(super) fn start(self, rounded: bool) {
+        let Self { inputs: [a, _], epilogue, .. } = self;
+        match (self.op, Bfloat::new()) {
+            (Op::Conv(conv), Some(instructions)) if rounded && is_widest() => {
+                let (input, output, scratch) = ((a.values, a.shape), self.output, self.scratch);
+                instructions.dispatch(RoundedForward {
+                    instructions,
+                    conv,
+                    input,
+                    epilogue,
+                    output,
+                    scratch,
+                });
+            }
+            _ => dispatch(self),
+        }
     }
 }
 
@@ -138,6 +161,26 @@ pub(super) struct Share<'a> {
     pub scratch: &'a mut Scratch,
 }
 
+impl Share<'_> {
+    /// Computes it: of rounded numbers where that is fast.
+    pub(super) fn start(self) {
+        let Self { op, from, upstream, gradient, scratch } = self;
+        match (op, Bfloat::new()) {
+            (Op::Conv(conv), Some(instructions)) if is_widest() => {
+                instructions.dispatch(RoundedBackward {
+                    instructions,
+                    conv,
+                    upstream,
+                    from,
+                    gradient,
+                    scratch,
+                });
+            }
+            _ => dispatch(Self { op, from, upstream, gradient, scratch }),
+        }
+    }
+}
+
 impl Work for Share<'_> {
     #[inline(always)]
     fn run<S: Simd, const V: usize>(self, registers: Registers<S, V>) {
@@ -148,6 +191,18 @@ impl Work for Share<'_> {
             Op::Depthwise(conv) => conv.backward(registers, upstream, from, gradient),
             _ => {}
         }
+    }
+}
+
+impl Backward<'_> {
+    /// Computes it: of rounded numbers where that is fast.
+    pub(super) fn start(self) {
+        if let Op::Conv(_) = self.op {
+            let Self { op, inputs, position, upstream, gradient, scratch, .. } = self;
+            let from = inputs[position].shape;
+            return Share { op, from, upstream, gradient, scratch }.start();
+        }
+        dispatch(self);
     }
 }
 

@@ -11,6 +11,7 @@ use super::{
     Builder, Conv, Dense, Depthwise, Network, NodeId, Op, Pool, Shape, Stem, Unit, Window,
     Workspace,
 };
+use crate::{Chip, Recogniser};
 
 /// Repeatable numbers in -1..1.
 struct Numbers(u64);
@@ -501,6 +502,11 @@ fn scaled(factor: &mut dyn FnMut() -> f32) -> Network {
 
 #[test]
 fn factors_act_like_scaled_weights() {
+    // In single precision.
+    with_each_kind(check_factors);
+}
+
+fn check_factors() {
     let draws = || {
         let mut numbers = Numbers(9);
         move || 1.0 + 0.3 * numbers.next()
@@ -527,6 +533,65 @@ fn factors_act_like_scaled_weights() {
     assert_eq!(both(&plain, None), before);
     let (output, gradient) = both(&plain, Some(&mut || 1.0));
     assert!(close(&output, &before.0) && close(&gradient, &before.1));
+}
+
+/// The cosine of two gradients, and their distance over the length of the second.
+fn compared(a: &[f32], b: &[f32]) -> (f64, f64) {
+    let dot = |a: &[f32], b: &[f32]| -> f64 {
+        a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+    };
+    let apart: Vec<f32> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+    (dot(a, b) / (dot(a, a) * dot(b, b)).sqrt(), (dot(&apart, &apart) / dot(b, b)).sqrt())
+}
+
+/// Gradients of the recognisers on a processor that multiplies rounded numbers, and the same in single precision.
+#[test]
+fn gradients_of_rounded_numbers_are_near_those_in_single_precision() {
+    let all = [
+        Recogniser::dlib(),
+        Recogniser::sface(),
+        Recogniser::intel(),
+        Recogniser::mobilefacenet(),
+        Recogniser::facexzoo(),
+    ];
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/");
+    for recogniser in all.map(Result::unwrap) {
+        let name = match recogniser.side() {
+            150 => "dlib_hopper.png",
+            128 => "intel_hopper.png",
+            _ => "sface_hopper.png",
+        };
+        let image = image::open(format!("{golden}{name}")).unwrap().to_rgb8();
+        let planes = (0..3).flat_map(|c| image.as_raw().iter().skip(c).step_by(3));
+        let chip = Chip::new(recogniser.side(), planes.map(|v| f32::from(*v)).collect()).unwrap();
+        let run = |jittered: bool| {
+            let mut work = Workspace::default();
+            let upstream = |e: &[f32]| (0..e.len()).map(|i| (3.0 * i as f32).sin()).collect();
+            let mut numbers = Numbers(16);
+            let factor = || 1.0 + 0.05 * numbers.next();
+            match jittered {
+                true => recogniser.jittered_gradient(&chip, &mut work, factor, upstream).unwrap(),
+                false => recogniser.gradient(&chip, &mut work, upstream).unwrap(),
+            }
+        };
+        for jittered in [false, true] {
+            let (embedding, gradient) = run(jittered);
+            let mut single = Vec::new();
+            with_each_kind(|| single.push(run(jittered)));
+            let (expected, slopes) = single.remove(1);
+            let (cosine, apart) = compared(&gradient, &slopes);
+            let (same, moved) = compared(&embedding, &expected);
+            let what = format!("{}, jittered: {jittered}", recogniser.name());
+            println!("{what}: gradient {cosine:.6} {apart:.4}, embedding {same:.6} {moved:.4}");
+            if jittered {
+                // Values near kinks come to lie on the other side, as those of a network with other factors do.
+                assert!(same > 0.9999 && cosine > 0.98, "{what}: {same}, {cosine}");
+            } else {
+                assert_eq!(embedding, expected);
+                assert!(cosine > 0.9999 && apart < 0.01, "{what}: {cosine}, {apart}");
+            }
+        }
+    }
 }
 
 /// One workspace serves different networks and sizes in turn.

@@ -69,6 +69,34 @@ impl Winograd {
         Self { groups, weights }
     }
 
+    /// The weights before the transformation, as matrices like those of other convolutions: for each group of outputs,
+    /// group of inputs and position in the window.
+    pub(super) fn windows(&self) -> Vec<Lanes> {
+        let matrices = self.weights.as_chunks::<LANES>().0;
+        let mut rows = Vec::with_capacity(self.weights.len() / ELEMENTS * 9);
+        for outputs in matrices.chunks_exact(ELEMENTS * self.groups) {
+            for from in 0..self.groups {
+                for tap in 0..9 {
+                    rows.extend((0..LANES).map(|row| -> Lanes {
+                        std::array::from_fn(|lane| {
+                            let element = |n: usize| outputs[n * self.groups + from][row][lane];
+                            // `G` has the outer ones as they are, and the middle one as a difference.
+                            let along = |n: usize, x: usize| match x {
+                                1 => element(4 * n + 1) - element(4 * n + 2),
+                                x => element(4 * n + 3 * (x / 2)),
+                            };
+                            match tap / 3 {
+                                1 => along(1, tap % 3) - along(2, tap % 3),
+                                y => along(3 * (y / 2), tap % 3),
+                            }
+                        })
+                    }));
+                }
+            }
+        }
+        rows
+    }
+
     /// The number of pixels that it needs in the scratch memory, in either direction.
     pub(super) fn scratch_len(&self) -> usize {
         let others = self.weights.len() / (ELEMENTS * self.groups * LANES).max(1);

@@ -36,6 +36,8 @@ pub struct Workspace {
     second: Option<Box<Workspace>>,
     /// For each node, factors on the weights of its output channels; none means 1.
     factors: Vec<Vec<f32>>,
+    /// Whether values may be those of rounded numbers.
+    rounded: bool,
 }
 
 /// Operations on fewer pixels, times the groups of channels that each takes, run on one thread: to wake another one
@@ -111,6 +113,7 @@ impl Network {
         fill: impl FnOnce(&mut [f32]),
     ) {
         work.factors.iter_mut().for_each(Vec::clear);
+        work.rounded = false;
         work.prepare(self, input);
         work.fill(input, fill);
         self.run(work);
@@ -124,6 +127,7 @@ impl Network {
         fill: impl FnOnce(Lines<'_>),
     ) {
         work.factors.iter_mut().for_each(Vec::clear);
+        work.rounded = false;
         work.prepare(self, input);
         fill(work.picture.lines());
         self.run(work);
@@ -138,6 +142,7 @@ impl Network {
         factor: &mut dyn FnMut() -> f32,
         fill: impl FnOnce(&mut [f32]),
     ) {
+        work.rounded = true;
         work.factors.resize_with(self.nodes.len(), Vec::new);
         for (factors, node) in work.factors.iter_mut().zip(&self.nodes) {
             factors.clear();
@@ -178,11 +183,12 @@ impl Network {
                 shape,
                 scratch,
             };
+            let rounded = work.rounded;
             if work.pair && node.op.is_shared(inputs[0].shape, shape) {
                 let [first, second] = forward.split(other);
-                rayon::join(|| dispatch(first), || dispatch(second));
+                rayon::join(|| first.start(rounded), || second.start(rounded));
             } else {
-                dispatch(forward);
+                forward.start(rounded);
             }
         }
     }
@@ -284,9 +290,9 @@ impl Network {
                 let [upper, lower] = gradient.split(from.groups().div_ceil(2), from.area());
                 let first = Share { op, from, upstream, gradient: upper, scratch };
                 let second = Share { op, from, upstream, gradient: lower, scratch: other };
-                rayon::join(|| dispatch(first), || dispatch(second));
+                rayon::join(|| first.start(), || second.start());
             } else {
-                dispatch(Backward {
+                let step = Backward {
                     op,
                     inputs: node.inputs.map(read),
                     position,
@@ -295,7 +301,8 @@ impl Network {
                     gradient,
                     picture: &mut work.gradient,
                     scratch,
-                });
+                };
+                step.start();
             }
             if complete && !fused {
                 self.undo(input, work, &mut memory);
