@@ -39,15 +39,17 @@ impl Bfloat {
     #[inline(always)]
     fn rounded(self, [a, b]: &[Lanes; 2]) -> [Rounded; 2] {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: `self` is proof of the instruction. The types are names for the same bytes, any of which are valid.
-        unsafe {
-            use std::arch::x86_64::_mm512_cvtne2ps_pbh;
-            use std::mem::transmute;
-            // The first argument becomes the upper half.
-            transmute(_mm512_cvtne2ps_pbh(transmute::<Lanes, _>(*b), transmute::<Lanes, _>(*a)))
+        {
+            use std::arch::x86_64::{__m512bh, _mm512_cvtne2ps_pbh};
+            let [lower, upper] = [pulp::cast(*a), pulp::cast(*b)];
+            // SAFETY: `self` is proof of the instruction. Both types have 64 bytes, any of which are valid.
+            unsafe {
+                let both = _mm512_cvtne2ps_pbh(upper, lower);
+                std::mem::transmute::<__m512bh, [Rounded; 2]>(both)
+            }
         }
         #[cfg(not(target_arch = "x86_64"))]
-        match self.never {}
+        match (self.never, a, b).0 {}
     }
 
     /// Runs it, compiled for these instructions.
@@ -58,7 +60,7 @@ impl Bfloat {
             run(work, self.simd)
         }
         #[cfg(not(target_arch = "x86_64"))]
-        match self.never {}
+        match (self.never, work).0 {}
     }
 }
 
@@ -106,14 +108,14 @@ impl Row for Pairs {
     ) -> S::f32s {
         #[cfg(target_arch = "x86_64")]
         if let (Some(weight), Some(value), Some(sum)) = (wide(&weight), wide(&value), wide(&sum)) {
-            use std::arch::x86_64::{__m512, __m512bh, _mm512_dpbf16_ps};
+            use std::arch::x86_64::{__m512bh, _mm512_dpbf16_ps};
             use std::mem::transmute;
-            // SAFETY: `self` was made from a `Bfloat`. The types are names for the same 64 bytes, any of which are valid.
-            let sum: pulp::f32x16 = unsafe {
+            // SAFETY: `self` was made from a `Bfloat`. Both types have 64 bytes, any of which are valid.
+            let sum: pulp::f32x16 = pulp::cast(unsafe {
                 let weight = transmute::<pulp::f32x16, __m512bh>(weight);
                 let value = transmute::<pulp::f32x16, __m512bh>(value);
-                transmute::<__m512, _>(_mm512_dpbf16_ps(transmute(sum), weight, value))
-            };
+                _mm512_dpbf16_ps(pulp::cast(sum), weight, value)
+            });
             let sum: &dyn std::any::Any = &sum;
             if let Some(sum) = sum.downcast_ref() {
                 return *sum;
@@ -152,8 +154,14 @@ fn rounded(number: f32) -> u32 {
 
 /// Two numbers as a pair.
 #[inline(always)]
-pub(super) fn pair(first: f32, second: f32) -> f32 {
+fn pair(first: f32, second: f32) -> f32 {
     f32::from_bits(rounded(first) >> 16 | rounded(second))
+}
+
+/// Two rows in one, and their weights in pairs.
+pub(super) fn paired<W>(rows: &[Lanes], row: impl Fn(Lanes) -> W) -> Vec<W> {
+    let pairs = rows.as_chunks::<2>().0.iter();
+    pairs.map(|[a, b]| row(std::array::from_fn(|n| pair(a[n], b[n])))).collect()
 }
 
 /// Whole pixels without special instructions.

@@ -1,15 +1,17 @@
 //! The convolution of a picture, with which every network begins.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use pulp::Simd;
 
 use super::activation::{Epilogue, Finishing};
+use super::bfloat::{Bfloat, PairRow, Pairs, paired};
 use super::geometry::Tables;
 use super::lanes::{LANES, Lanes, grouped};
 use super::picture::{Bordered, COLOURS};
-use super::products::{Along, Products, in_order};
-use super::registers::Registers;
+use super::products::{Along, Products, Term, in_order};
+use super::registers::{Registers, Row, Work};
 use super::step::Part;
 use super::target::Target;
 use super::workspace::Scratch;
@@ -28,6 +30,8 @@ pub(crate) struct Stem {
     /// A matrix of outputs x columns for each group of columns and group of outputs. A column is a position in the
     /// window and a colour; lines of the window are filled up to multiples of 8 columns.
     transposed: Vec<Lanes>,
+    /// The same of rounded numbers, in pairs: from when the first gradient is asked for.
+    rounded: OnceLock<Vec<Pairs>>,
     bias: Vec<Lanes>,
 }
 
@@ -68,7 +72,8 @@ impl Stem {
                 columns.push(std::array::from_fn(column));
             }
         }
-        Some(Self { window, outputs, weights: rows, transposed: columns, bias: grouped(bias, 0.0) })
+        let (transposed, rounded) = (columns, OnceLock::new());
+        Some(Self { window, outputs, weights: rows, transposed, rounded, bias: grouped(bias, 0.0) })
     }
 
     pub(super) fn shape(&self, from: Shape) -> Shape {
@@ -93,10 +98,11 @@ impl Stem {
         (COLOURS * self.window.kernel).next_multiple_of(EIGHT)
     }
 
-    /// The number of pixels that it needs in the scratch memory, for the columns of one line.
+    /// The number of pixels that it needs in the scratch memory, for the columns of one line and its rounded pixels.
     pub(super) fn scratch_len(&self, from: Shape) -> usize {
         let columns = self.window.kernel * self.line_columns();
-        columns.div_ceil(LANES) * self.shape(from).width
+        let to = self.shape(from);
+        (columns.div_ceil(LANES) + to.groups()) * to.width
     }
 
     #[inline(always)]
@@ -179,38 +185,108 @@ impl Stem {
         picture: &mut Bordered,
         Scratch { memory, tables, .. }: &mut Scratch,
     ) {
-        let (to, wide) = (self.shape(from), picture.wide());
-        let columns = memory.get_mut(self.scratch_len(from));
+        let to = self.shape(from);
+        let columns = &mut memory.get_mut(self.scratch_len(from))[..];
         tables.pointwise(to);
-        let (weights, pitch) = (&self.transposed[..], to.groups() * LANES);
+        for y in 0..to.height {
+            let line = Line { y, width: to.width, pixels: &upstream[y * to.width..] };
+            let (weights, terms) = (&self.transposed[..], &tables.terms[..]);
+            self.add_line(registers, (weights, terms), line, picture, columns);
+        }
+    }
+
+    /// [`Stem::backward`] of rounded numbers.
+    #[inline(always)]
+    pub(super) fn backward_rounded<S: Simd, const V: usize, W: PairRow>(
+        &self,
+        registers: Registers<S, V>,
+        (means, weights): (W::Means, &[W]),
+        upstream: &[Lanes],
+        from: Shape,
+        picture: &mut Bordered,
+        Scratch { memory, tables, .. }: &mut Scratch,
+    ) {
+        let to = self.shape(from);
+        let memory = memory.get_mut(self.scratch_len(from));
+        let (rounded, columns) = memory.split_at_mut(to.groups() * to.width);
+        let rounded = &mut rounded.as_flattened_mut().as_chunks_mut().0[..to.groups() * to.width];
+        tables.pointwise(Shape::new(to.channels, 1, to.width));
+        for y in 0..to.height {
+            let lines = rounded.chunks_exact_mut(to.width).zip(upstream.chunks_exact(to.area()));
+            for (rounded, group) in lines {
+                W::round(means, &group[y * to.width..][..to.width], rounded);
+            }
+            let line = Line { y, width: to.width, pixels: &*rounded };
+            self.add_line(registers, (weights, &tables.terms), line, picture, columns);
+        }
+    }
+
+    /// The weights of gradients in pairs.
+    pub(super) fn pairs(&self, instructions: Bfloat) -> &[Pairs] {
+        self.rounded.get_or_init(|| paired(&self.transposed, |row| Pairs::new(instructions, row)))
+    }
+
+    /// Adds what a line of the result does to the gradient.
+    #[inline(always)]
+    fn add_line<S: Simd, const V: usize, const I: usize, W: Row>(
+        &self,
+        registers: Registers<S, V>,
+        (weights, terms): (&[W], &[Term]),
+        Line { y, width, pixels }: Line<'_, I>,
+        picture: &mut Bordered,
+        columns: &mut [Lanes],
+    ) {
+        let pitch = terms.len() * I;
+        let products = Products::<I, I, W> { pixels, terms, weights, pitch };
+        let mut sinks = Target { first: true, start: 0, values: &mut *columns, undo: None };
         let groups = 0..weights.len() / pitch;
-        let first = picture.first(self.window.padding);
+        products.run(registers, groups, width, in_order(width), &mut sinks);
+        let (wide, first) = (picture.wide(), picture.first(self.window.padding));
         let picture = picture.pixels_mut()[first..].as_flattened_mut();
         let eights = self.line_columns() / EIGHT;
-        for y in 0..to.height {
-            let pixels = &upstream[y * to.width..];
-            let terms = &tables.terms[..];
-            let products = Products::<LANES, LANES> { pixels, terms, weights, pitch };
-            let mut sinks = Target { first: true, start: 0, values: &mut *columns, undo: None };
-            products.run(registers, groups.clone(), to.width, in_order(to.width), &mut sinks);
-            for row in 0..self.window.kernel {
-                let line = &mut picture[COLOURS * (self.window.stride * y + row) * wide.width..];
-                let part = |eight: usize| {
-                    let (group, half) = ((row * eights + eight) / 2, (row * eights + eight) % 2);
-                    (&columns[group * to.width..][..to.width], half)
-                };
-                let step = COLOURS * self.window.stride;
-                // Lines of windows of 3 and of 7 pixels at once.
-                match eights {
-                    2 => add_columns(line, step, [0, 1].map(part)),
-                    3 => add_columns(line, step, [0, 1, 2].map(part)),
-                    _ => (0..eights).for_each(|n| {
-                        let line = line.get_mut(EIGHT * n..).unwrap_or_default();
-                        add_columns(line, step, [part(n)]);
-                    }),
-                }
+        let part = |row: usize, eight: usize| {
+            let (group, half) = ((row * eights + eight) / 2, (row * eights + eight) % 2);
+            (&columns[group * width..][..width], half)
+        };
+        for row in 0..self.window.kernel {
+            let line = &mut picture[COLOURS * (self.window.stride * y + row) * wide.width..];
+            let step = COLOURS * self.window.stride;
+            // Lines of windows of 3 and of 7 pixels at once.
+            match eights {
+                2 => add_columns(line, step, [0, 1].map(|n| part(row, n))),
+                3 => add_columns(line, step, [0, 1, 2].map(|n| part(row, n))),
+                _ => (0..eights).for_each(|n| {
+                    let line = line.get_mut(EIGHT * n..).unwrap_or_default();
+                    add_columns(line, step, [part(row, n)]);
+                }),
             }
         }
+    }
+}
+
+/// Line `y` of a gradient, and what follows it.
+struct Line<'a, const I: usize> {
+    y: usize,
+    width: usize,
+    pixels: &'a [[f32; I]],
+}
+
+/// [`Stem::backward`] of rounded numbers.
+pub(super) struct RoundedStem<'a> {
+    pub instructions: Bfloat,
+    pub stem: &'a Stem,
+    pub upstream: &'a [Lanes],
+    pub from: Shape,
+    pub picture: &'a mut Bordered,
+    pub scratch: &'a mut Scratch,
+}
+
+impl Work for RoundedStem<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const V: usize>(self, registers: Registers<S, V>) {
+        let Self { instructions, stem, upstream, from, picture, scratch } = self;
+        let weights = (instructions, stem.pairs(instructions));
+        stem.backward_rounded(registers, weights, upstream, from, picture, scratch);
     }
 }
 

@@ -10,6 +10,7 @@ use super::conv::{RoundedBackward, RoundedForward};
 use super::lanes::{LANES, Lanes};
 use super::picture::Bordered;
 use super::registers::{Registers, Work, dispatch, is_widest};
+use super::stem::RoundedStem;
 use super::target::Target;
 use super::workspace::Scratch;
 use super::{Op, Shape, simple};
@@ -197,12 +198,25 @@ impl Work for Share<'_> {
 impl Backward<'_> {
     /// Computes it: of rounded numbers where that is fast.
     pub(super) fn start(self) {
-        if let Op::Conv(_) = self.op {
-            let Self { op, inputs, position, upstream, gradient, scratch, .. } = self;
-            let from = inputs[position].shape;
-            return Share { op, from, upstream, gradient, scratch }.start();
+        let from = self.inputs[self.position].shape;
+        match (self.op, Bfloat::new()) {
+            (Op::Conv(_), _) => {
+                let Self { op, upstream, gradient, scratch, .. } = self;
+                Share { op, from, upstream, gradient, scratch }.start();
+            }
+            (Op::Stem(stem), Some(instructions)) if is_widest() => {
+                let Self { upstream, picture, scratch, .. } = self;
+                instructions.dispatch(RoundedStem {
+                    instructions,
+                    stem,
+                    upstream,
+                    from,
+                    picture,
+                    scratch,
+                });
+            }
+            _ => dispatch(self),
         }
-        dispatch(self);
     }
 }
 

@@ -279,7 +279,10 @@ fn dense_layers_equal_plain_loops() {
         assert!((f64::from(*found) - sum - f64::from(bias[o])).abs() < 1e-3, "{found}, not {sum}");
     }
     let upstream = [0.3, -2.0, 1.0, 0.0, 0.5];
-    for (n, found) in network.backward(&mut work, 0, &upstream).iter().enumerate() {
+    let mut slopes = Vec::new();
+    // In single precision.
+    with_each_kind(|| slopes = network.backward(&mut work, 0, &upstream).to_vec());
+    for (n, found) in slopes.iter().enumerate() {
         let weight = |o: usize| weights[o * shape.len() + n].to_f32();
         let sum: f32 = upstream.iter().enumerate().map(|(o, up)| up * weight(o)).sum();
         assert!((found - sum).abs() < 1e-5, "{found}, not {sum}");
@@ -564,33 +567,37 @@ fn gradients_of_rounded_numbers_are_near_those_in_single_precision() {
         let image = image::open(format!("{golden}{name}")).unwrap().to_rgb8();
         let planes = (0..3).flat_map(|c| image.as_raw().iter().skip(c).step_by(3));
         let chip = Chip::new(recogniser.side(), planes.map(|v| f32::from(*v)).collect()).unwrap();
-        let run = |jittered: bool| {
+        // With the factors of a draw, if any: their standard deviation is that of steering, 0.05.
+        let run = |draw: Option<u64>| {
             let mut work = Workspace::default();
             let upstream = |e: &[f32]| (0..e.len()).map(|i| (3.0 * i as f32).sin()).collect();
-            let mut numbers = Numbers(16);
-            let factor = || 1.0 + 0.05 * numbers.next();
-            match jittered {
-                true => recogniser.jittered_gradient(&chip, &mut work, factor, upstream).unwrap(),
-                false => recogniser.gradient(&chip, &mut work, upstream).unwrap(),
-            }
+            let Some(seed) = draw else {
+                return recogniser.gradient(&chip, &mut work, upstream).unwrap();
+            };
+            let mut numbers = Numbers(seed);
+            let factor = || 1.0 + 0.0866 * numbers.next();
+            recogniser.jittered_gradient(&chip, &mut work, factor, upstream).unwrap()
         };
-        for jittered in [false, true] {
-            let (embedding, gradient) = run(jittered);
-            let mut single = Vec::new();
-            with_each_kind(|| single.push(run(jittered)));
-            let (expected, slopes) = single.remove(1);
-            let (cosine, apart) = compared(&gradient, &slopes);
-            let (same, moved) = compared(&embedding, &expected);
-            let what = format!("{}, jittered: {jittered}", recogniser.name());
-            println!("{what}: gradient {cosine:.6} {apart:.4}, embedding {same:.6} {moved:.4}");
-            if jittered {
-                // Values near kinks come to lie on the other side, as those of a network with other factors do.
-                assert!(same > 0.9999 && cosine > 0.98, "{what}: {same}, {cosine}");
-            } else {
-                assert_eq!(embedding, expected);
-                assert!(cosine > 0.9999 && apart < 0.01, "{what}: {cosine}, {apart}");
-            }
-        }
+        let single = |draw: Option<u64>| {
+            let mut found = Vec::new();
+            with_each_kind(|| found.push(run(draw)));
+            found.remove(1)
+        };
+        let name = recogniser.name();
+        let ((embedding, gradient), (expected, slopes)) = (run(None), single(None));
+        let (cosine, apart) = compared(&gradient, &slopes);
+        println!("{name}: cosine {cosine:.6}, {apart:.4} apart");
+        assert_eq!(embedding, expected);
+        assert!(cosine > 0.9999 && apart < 0.01, "{name}: {cosine}, {apart}");
+
+        // Values near kinks come to lie on the other side: less so than in a network with other factors.
+        let ((embedding, gradient), (expected, slopes)) = (run(Some(16)), single(Some(16)));
+        let (same, _) = compared(&embedding, &expected);
+        let (cosine, apart) = compared(&gradient, &slopes);
+        let (other, far) = compared(&single(Some(17)).1, &slopes);
+        println!("{name}, jittered: embedding {same:.6}, gradient {cosine:.4}, {apart:.3} apart");
+        println!("{name}, another draw: gradient {other:.4}, {far:.3} apart");
+        assert!(same > 0.9999 && apart < 0.5 * far, "{name}: {same}, {apart}, {far}");
     }
 }
 

@@ -10,7 +10,7 @@ use pulp::Simd;
 
 use super::super::Shape;
 use super::super::activation::{Epilogue, Finishing};
-use super::super::bfloat::{Bfloat, PAIRS, PairRow, Pairs, Rounded, pair};
+use super::super::bfloat::{Bfloat, PAIRS, PairRow, Pairs, Rounded, paired};
 use super::super::dense::widened;
 use super::super::lanes::Lanes;
 use super::super::products::{Along, Products, Sinks};
@@ -212,10 +212,4 @@ fn pad<W: PairRow>(
             line[border + shape.width..].fill([0.0; PAIRS]);
         }
     }
-}
-
-/// Two rows in one, and their weights in pairs.
-fn paired<W>(rows: &[Lanes], row: impl Fn(Lanes) -> W) -> Vec<W> {
-    let pairs = rows.as_chunks::<2>().0.iter();
-    pairs.map(|[a, b]| row(std::array::from_fn(|n| pair(a[n], b[n])))).collect()
 }
