@@ -139,7 +139,7 @@ fn is_zero(number: &f64) -> bool {
 impl Default for Tuning {
     fn default() -> Self {
         Self {
-            steps: 40,
+            steps: 48,
             asked: 2,
             stride: 0.3,
             momentum: 0.7,
@@ -152,13 +152,13 @@ impl Default for Tuning {
             jitter: 0.05,
             views: 1.0,
             displacement: 0.027,
-            stretch: 0.36,
+            stretch: 0.42,
             outline: 0.2,
             bend: 0.1,
             symmetry: 1.0,
             parts: 0.85,
             retreat: 0.45,
-            level: 4.0,
+            level: 5.0,
             masking: 0.5,
             chroma: 0.0,
         }
@@ -280,11 +280,9 @@ impl Strength {
         let medium = Tuning::default();
         match self {
             // A change that may hardly be seen is found sooner.
-            Strength::Low => {
-                Tuning { steps: 24, asked: 1, displacement: 0.02, stretch: 0.25, ..medium }
-            }
+            Strength::Low => Tuning { steps: 32, displacement: 0.02, stretch: 0.3, ..medium },
             Strength::Medium => medium,
-            Strength::High => Tuning { displacement: 0.035, stretch: 0.42, level: 6.0, ..medium },
+            Strength::High => Tuning { displacement: 0.035, stretch: 0.5, level: 8.0, ..medium },
         }
     }
 }
