@@ -28,7 +28,7 @@ fn recognisers_no_longer_match() {
     let lines = protect(path, &["face.png", "-o", "out", "--seed", "1", "--receipt"]);
     let face = &lines[0]["faces"][0];
     assert!(face["ssimulacra2"].as_f64().unwrap() >= 75.0, "{face}");
-    assert!(face["steered"]["shape"]["displacement"].as_f64().unwrap() <= 0.0271, "{face}");
+    assert!(face["steered"]["shape"]["displacement"].as_f64().unwrap() <= 0.0331, "{face}");
     for verdict in face["recognisers"].as_array().unwrap() {
         for look in [verdict, &verdict["jpeg_75"], &verdict["half_size"]] {
             assert_eq!(look["match"], false, "{verdict}");

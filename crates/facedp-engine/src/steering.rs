@@ -103,7 +103,7 @@ pub struct Tuning {
     /// Largest change of a pixel on smooth skin, in grey levels.
     #[serde(default = "unlimited")]
     pub level: f64,
-    /// How much more a pixel may change for each grey level of the contrast around it.
+    /// How much more a pixel may change for each grey level of the contrast on its smoothest side.
     #[serde(default)]
     pub masking: f64,
     /// Largest change of each chroma, as a share of that of luma (of mean squares). 0 leaves colours as they
@@ -146,20 +146,20 @@ impl Default for Tuning {
             smooth: 1.0,
             contrast: 1.2,
             coarse: 0.2,
-            pull: 2.1,
+            pull: 2.0,
             balance: 3.0,
             start: 0.5,
             jitter: 0.05,
             views: 1.0,
-            displacement: 0.027,
-            stretch: 0.42,
+            displacement: 0.033,
+            stretch: 0.48,
             outline: 0.2,
-            bend: 0.1,
+            bend: 0.15,
             symmetry: 1.0,
             parts: 0.85,
             retreat: 0.45,
             level: 5.0,
-            masking: 0.5,
+            masking: 0.9,
             chroma: 0.0,
         }
     }
@@ -282,7 +282,7 @@ impl Strength {
             // A change that may hardly be seen is found sooner.
             Strength::Low => Tuning { steps: 32, displacement: 0.02, stretch: 0.3, ..medium },
             Strength::Medium => medium,
-            Strength::High => Tuning { displacement: 0.035, stretch: 0.5, level: 8.0, ..medium },
+            Strength::High => Tuning { displacement: 0.038, stretch: 0.52, level: 8.0, ..medium },
         }
     }
 }

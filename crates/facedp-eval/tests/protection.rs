@@ -99,7 +99,7 @@ fn known_and_held_out_recognisers_judge_steered_photos() {
     let row = &whole.rows[0];
     assert_eq!((whole.rows.len(), row.people, row.photos), (1, 2, 4));
     assert!(row.score.least >= 75.0 && row.score.median < 90.0, "{row:?}");
-    assert!(row.displacement.unwrap().largest <= 0.0271, "{row:?}");
+    assert!(row.displacement.unwrap().largest <= 0.0331, "{row:?}");
     assert!(row.psnr_crop.value < row.psnr.value && row.ssim.value > 0.8, "{row:?}");
     assert!(row.steps.unwrap() <= 12.0, "{row:?}");
     let names: Vec<(&str, &str, bool)> = row

@@ -5,7 +5,7 @@ use facedp::basis::{Haar, Transform};
 
 use super::canvas::Canvas;
 use super::scene::Scene;
-use super::texture::{Texture, deviations, one_sided_deviations};
+use super::texture::{Texture, one_sided_deviations};
 use super::warp::on_face;
 use crate::error::Result;
 use crate::quality::{Cost, loss_at, score_at};
@@ -16,12 +16,14 @@ const ROUNDING_MSE: f64 = 0.09;
 /// PSNR in dB at which faces score 65 on average, and dB for each further point: a first guess, which
 /// measurements correct.
 const FIRST_GUESS: [f64; 2] = [35.5, 0.375];
-/// Radius of the window of the contrast that limits the change of a pixel: 5x5.
-const LIMIT_RADIUS: usize = 2;
-/// Beside the face, change shows more, since nobody expects shading there: the reach of the squares of the contrast (4x4), and
-/// the largest change of a pixel as a share of that on the face.
-const REACH_BESIDE: usize = 3;
+/// Reach of the squares whose contrast limits the change of a pixel: 4x4.
+const LIMIT_REACH: usize = 3;
+/// The largest change of a pixel beside the face as a share of that on it: nobody expects shading there.
 const BESIDE: f64 = 0.5;
+/// Luma from which smooth skin may change by as many grey levels as it may anywhere; in darker places, which show more, it may change by
+/// fewer in proportion, down to a share.
+const LIGHT: f64 = 100.0;
+const DARKEST: f64 = 0.3;
 /// Largest share of the loss that one retreat removes: the gradient holds for small steps only.
 const MAX_RETREAT: f64 = 0.5;
 
@@ -137,12 +139,12 @@ pub(super) struct Limits(Vec<f64>);
 impl Limits {
     fn new(scene: &Scene, tuning: &Tuning) -> Result<Self> {
         let chip = scene.chip();
-        let (here, beside) =
-            (deviations(chip, LIMIT_RADIUS), one_sided_deviations(chip, REACH_BESIDE));
-        let face = on_face(chip.width(), scene.landmarks())?;
-        let limit = |share: f64, contrast: f64| share * tuning.level + tuning.masking * contrast;
-        let limits = here.zip(beside).zip(face).map(|((here, beside), on_face)| {
-            if on_face { limit(1.0, here) } else { limit(BESIDE, beside) }
+        let contrasts = one_sided_deviations(chip, LIMIT_REACH);
+        let on_face = on_face(chip.width(), scene.landmarks())?;
+        let limits = chip.data().iter().zip(contrasts).zip(on_face);
+        let limits = limits.map(|((luma, contrast), on_face)| {
+            let level = tuning.level * (luma / LIGHT).clamp(DARKEST, 1.0);
+            (if on_face { 1.0 } else { BESIDE }) * (level + tuning.masking * contrast)
         });
         Ok(Self(limits.collect()))
     }
@@ -166,7 +168,7 @@ pub(super) fn retreat(
     let (mut directions, mut slope) = (Vec::new(), 0.0);
     for (change, gradient) in changes.iter_mut() {
         change.max_mse = (change.max_mse * ratio.clamp(0.4, 2.5).powf(1.5)).max(ROUNDING_MSE);
-        let direction = change.texture.masked(&scene.screen.lowered(gradient));
+        let direction = change.texture.apply(&scene.screen.lowered(gradient));
         let moved = scene.screen.lifted(&direction);
         slope += moved.iter().zip(*gradient).map(|(m, g)| f64::from(m * g)).sum::<f64>();
         directions.push(direction);

@@ -205,11 +205,11 @@ fn steering_keeps_its_fingerprint() {
     assert_eq!(
         default_steering().fingerprint(),
         "steered 8: both, quality 75.0, shape true, margin 1.6, epsilon 0.2, by [], 48 steps of 2, stride 0.3, \
-         momentum 0.7, smooth 1.0, contrast 1.2, coarse 0.2, pull 2.1, balance 3.0, start 0.5, jitter 0.05, \
-         views 1.0, displacement 0.027, stretch 0.42, outline 0.2, bend 0.1, symmetry 1.0, parts 0.85, \
-         retreat 0.45, level 5.0, masking 0.5"
+         momentum 0.7, smooth 1.0, contrast 1.2, coarse 0.2, pull 2.0, balance 3.0, start 0.5, jitter 0.05, \
+         views 1.0, displacement 0.033, stretch 0.48, outline 0.2, bend 0.15, symmetry 1.0, parts 0.85, \
+         retreat 0.45, level 5.0, masking 0.9"
     );
     let mut coloured = default_steering();
     coloured.tuning.chroma = 0.5;
-    assert!(coloured.fingerprint().ends_with("masking 0.5, chroma 0.5"));
+    assert!(coloured.fingerprint().ends_with("masking 0.9, chroma 0.5"));
 }

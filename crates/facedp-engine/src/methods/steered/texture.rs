@@ -42,12 +42,7 @@ impl Texture {
     }
 
     pub(super) fn apply(&self, gradient: &Plane) -> Plane {
-        self.masked(&self.smoothed(gradient))
-    }
-
-    /// Only scales by the contrast.
-    pub(super) fn masked(&self, plane: &Plane) -> Plane {
-        let mut out = plane.clone();
+        let mut out = self.smoothed(gradient);
         out.data_mut().iter_mut().zip(&self.mask).for_each(|(v, m)| *v *= m);
         out
     }
@@ -79,7 +74,7 @@ impl Texture {
 }
 
 /// Standard deviation of the pixels around each pixel of a chip, up to `radius` away along each axis.
-pub(super) fn deviations(chip: &Plane, radius: usize) -> impl Iterator<Item = f64> + '_ {
+fn deviations(chip: &Plane, radius: usize) -> impl Iterator<Item = f64> + '_ {
     let side = chip.width();
     let near = move |n: usize| n.saturating_sub(radius)..(n + radius + 1).min(side);
     (0..side * side).map(move |at| deviation(chip, near(at % side), near(at / side)))
