@@ -18,7 +18,7 @@ pub enum Goal {
     Draw,
 }
 
-/// Named pairs of quality floor and margin.
+/// Named settings: the floor of quality, the margin, how far pixels move and change, and how long the search takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Strength {
@@ -26,7 +26,7 @@ pub enum Strength {
     Low,
     #[default]
     Medium,
-    /// Visible on a close look.
+    /// Another face, often with harder shading.
     High,
 }
 
@@ -100,7 +100,7 @@ pub struct Tuning {
     /// allows. The less is left, the better the rest hides: the result may then be enlarged up to the floor.
     #[serde(default = "first_retreat")]
     pub retreat: f64,
-    /// Largest change of a pixel on smooth skin, in grey levels.
+    /// Largest change of a pixel on smooth, light skin, in grey levels; where it is darker, or beside the face, fewer.
     #[serde(default = "unlimited")]
     pub level: f64,
     /// How much more a pixel may change for each grey level of the contrast on its smoothest side.

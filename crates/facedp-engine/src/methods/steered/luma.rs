@@ -22,8 +22,8 @@ const LIMIT_REACH: usize = 3;
 const BESIDE: f64 = 0.5;
 /// Luma from which smooth skin may change by as many grey levels as it may anywhere; in darker places, which show more, it may change by
 /// fewer in proportion, down to a share.
-const LIGHT: f64 = 100.0;
-const DARKEST: f64 = 0.3;
+const LIGHT: f64 = 60.0;
+const DARKEST: f64 = 0.4;
 /// Largest share of the loss that one retreat removes: the gradient holds for small steps only.
 const MAX_RETREAT: f64 = 0.5;
 
@@ -180,6 +180,7 @@ pub(super) fn retreat(
         let mut plane = change.plane();
         let values = plane.data_mut().iter_mut().zip(direction.data());
         values.for_each(|(v, d)| *v -= excess / slope * d);
+        change.limits.hold(&mut plane);
         change.set(plane, &scene.canvas);
     }
 }
