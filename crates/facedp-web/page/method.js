@@ -6,8 +6,8 @@ import { el } from "./dom.js";
  *  Labeled Faces in the Wild: docs/measurements/steered.md. */
 const STRENGTHS = {
   low: "Changes least. Many other recognisers still match the face: 18 to 34 of 100 photos in our tests.",
-  medium: "Hard to see without the original beside it. Other recognisers still match 2 to 3 of 100 photos in our tests.",
-  high: "Can be seen on a close look. Other recognisers still match 0 to 1 of 100 photos in our tests.",
+  medium: "Hard to see without the original beside it. Other recognisers still match 3 to 8 of 100 photos in our tests.",
+  high: "Looks like somebody else, some years older at times. Other recognisers still match 1 to 4 of 100 photos in our tests.",
 };
 const title = (name) => `${name[0].toUpperCase()}${name.slice(1)}`;
 
