@@ -280,7 +280,7 @@ impl Strength {
         let medium = Tuning::default();
         match self {
             // A change that may hardly be seen is found sooner.
-            Strength::Low => Tuning { steps: 32, displacement: 0.02, stretch: 0.3, ..medium },
+            Strength::Low => Tuning { steps: 32, displacement: 0.026, stretch: 0.4, ..medium },
             Strength::Medium => medium,
             Strength::High => Tuning { displacement: 0.038, stretch: 0.52, level: 8.0, ..medium },
         }
