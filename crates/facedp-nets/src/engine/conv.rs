@@ -173,14 +173,17 @@ impl Conv {
 
     /// The number of pixels that it needs in the scratch memory.
     pub(super) fn scratch_len(&self, from: Shape) -> usize {
-        if let Some(winograd) = &self.winograd {
-            return winograd.scratch_len();
-        }
         let to = self.shape(from);
         let (wide, margins) =
             (from.with_border(self.window.padding), to.with_border(self.window.margin()));
         let area = self.window.kernel * self.window.kernel;
-        wide.lanes().max(margins.lanes()) + from.groups().max(to.groups()) * area * GATHERED
+        let plain =
+            wide.lanes().max(margins.lanes()) + from.groups().max(to.groups()) * area * GATHERED;
+        match &self.winograd {
+            // Rounded numbers are multiplied plainly. Two rounded pixels fit into one.
+            Some(winograd) => winograd.scratch_len().max(plain.div_ceil(2)),
+            None => plain,
+        }
     }
 
     /// The products of pixels with the weights of a pointwise convolution that was made by [`Conv::new`].

@@ -169,7 +169,7 @@ fn pointwise<S: Simd, const V: usize, W: PairRow>(
     sinks: &mut impl Sinks<S, V>,
 ) {
     let (area, pitch) = (shape.area(), shape.groups() * PAIRS);
-    let block = (CACHED / shape.groups()).next_multiple_of(STEP);
+    let block = (CACHED / shape.groups()).max(1).next_multiple_of(STEP);
     for target in (0..area).step_by(block) {
         let count = block.min(area - target);
         let rounded = &mut memory[..shape.groups() * count];
