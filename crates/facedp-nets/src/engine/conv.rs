@@ -32,7 +32,7 @@ pub(crate) struct Conv {
     /// Instead of them where it pays.
     winograd: Option<Winograd>,
     backward: OnceLock<Backward>,
-    /// For gradients of processors that multiply rounded numbers.
+    /// For gradients, and for forward runs of jittered networks, on processors that multiply rounded numbers.
     rounded: RoundedWeights,
     bias: Vec<Lanes>,
 }
