@@ -5,45 +5,14 @@
 use half::bf16;
 
 use super::super::super::Window;
-use super::super::super::bfloat::{Rounded, rounded_pixel, sum_of_pairs};
+use super::super::super::emulated::Emulated;
 use super::super::super::lanes::LANES;
-use super::super::super::registers::{Row, dispatch, with_each_kind};
+use super::super::super::registers::{dispatch, with_each_kind};
 use super::*;
 
 /// Numbers in -1..1 that repeat exactly.
 fn numbers(count: usize, seed: usize) -> Vec<f32> {
     (0..count).map(|n| ((n * 7919 + seed * 104_729) % 2003) as f32 / 1001.5 - 1.0).collect()
-}
-
-/// Rows of pairs without special instructions.
-#[derive(Clone, Copy)]
-struct Emulated(Lanes);
-
-impl Row for Emulated {
-    #[inline(always)]
-    fn load<S: Simd, const V: usize>(&self, registers: Registers<S, V>) -> [S::f32s; V] {
-        registers.load(&self.0)
-    }
-
-    #[inline(always)]
-    fn mul_add<S: Simd, const V: usize>(
-        &self,
-        registers: Registers<S, V>,
-        weight: S::f32s,
-        value: S::f32s,
-        sum: S::f32s,
-    ) -> S::f32s {
-        sum_of_pairs(registers, weight, value, sum)
-    }
-}
-
-impl PairRow for Emulated {
-    type Means = ();
-
-    #[inline(always)]
-    fn round(_: (), pixels: &[Lanes], rounded: &mut [Rounded]) {
-        rounded.iter_mut().zip(pixels).for_each(|(to, pixel)| *to = rounded_pixel(*pixel));
-    }
 }
 
 /// A convolution and its gradient.
