@@ -2,6 +2,7 @@
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{Builder, ScopedJoinHandle};
 
 use facedp_nets::{Landmarks, Picture, Recogniser, Similarity, Workspace};
 use serde::{Deserialize, Serialize};
@@ -101,8 +102,12 @@ impl Recognisers {
         // Two threads, since the largest network takes as long as all others together. Not those of a pool, which would take
         // up other photos that wait for this.
         let (loaded, others) = std::thread::scope(|scope| {
-            let other = scope.spawn(part);
-            (part(), other.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            // Without a second thread, which the system may refuse, this one takes all.
+            let other = Builder::new().spawn_scoped(scope, part).ok();
+            let loaded = part();
+            let join =
+                |other: ScopedJoinHandle<'_, _>| other.join().unwrap_or_else(|p| resume_unwind(p));
+            (loaded, other.map(join).unwrap_or_default())
         });
         Ok(Self(in_order(loaded, others).collect::<Result<_, _>>()?))
     }

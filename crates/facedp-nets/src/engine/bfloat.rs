@@ -1,6 +1,7 @@
 //! Products of numbers in bfloat16, the upper halves of numbers in single precision: one instruction adds two products
 //! to each of 16 sums. They cost half the time and half the memory of single precision. Rounding to 8 bits moves a
-//! gradient by less than a hundredth, far less than the jitter of the networks that steering asks.
+//! gradient by less than a hundredth where only the way back is rounded, and by about an eighth where the forward run is,
+//! too, as in jittered networks: far less than another draw of their factors does (docs/measurements/networks.md).
 //!
 //! The only module with `unsafe`: neither `std` nor pulp has these instructions without it.
 #![allow(unsafe_code)]

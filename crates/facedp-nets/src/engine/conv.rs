@@ -32,7 +32,7 @@ pub(crate) struct Conv {
     /// Instead of them where it pays.
     winograd: Option<Winograd>,
     backward: OnceLock<Backward>,
-    /// For gradients of processors that multiply rounded numbers.
+    /// For gradients, and for forward runs of jittered networks, on processors that multiply rounded numbers.
     rounded: RoundedWeights,
     bias: Vec<Lanes>,
 }
@@ -79,32 +79,24 @@ impl Conv {
         let weight = |o: usize, i: usize, tap: usize| {
             if o < outputs && i < inputs { weights[(o * inputs + i) * area + tap] } else { 0.0 }
         };
-        let bias = grouped(bias, 0.0);
         if window == Window::new(3, 1, 1) && inputs.max(outputs) <= MAX_WINOGRAD {
             let forward = Winograd::new(inputs, outputs, &|i, o, tap| weight(o, i, tap));
-            let (weights, winograd) = (Rows::Single(Vec::new()), Some(forward));
-            let backward = OnceLock::new();
-            return Some(Self {
-                window,
-                outputs,
-                weights,
-                winograd,
-                backward,
-                rounded: RoundedWeights::default(),
-                bias,
-            });
+            return Some(Self::of(window, Rows::Single(Vec::new()), Some(forward), bias));
         }
         let weights = Rows::Single(matrices(inputs, outputs, area, &weight));
-        let (winograd, backward) = (None, OnceLock::new());
-        Some(Self {
+        Some(Self::of(window, weights, None, bias))
+    }
+
+    fn of(window: Window, weights: Rows, winograd: Option<Winograd>, bias: &[f32]) -> Self {
+        Self {
             window,
-            outputs,
+            outputs: bias.len(),
             weights,
             winograd,
-            backward,
+            backward: OnceLock::new(),
             rounded: RoundedWeights::default(),
-            bias,
-        })
+            bias: grouped(bias, 0.0),
+        }
     }
 
     /// The same for weights in half precision.
@@ -138,16 +130,7 @@ impl Conv {
             if is_there { weights[(o * inputs + i) * area + tap] } else { f16::ZERO }
         };
         let weights = Rows::Half(matrices(inputs, outputs, area, &weight));
-        let (winograd, bias, backward) = (None, grouped(bias, 0.0), OnceLock::new());
-        Some(Self {
-            window,
-            outputs,
-            weights,
-            winograd,
-            backward,
-            rounded: RoundedWeights::default(),
-            bias,
-        })
+        Some(Self::of(window, weights, None, bias))
     }
 
     fn for_gradients(&self) -> &Backward {
@@ -173,14 +156,17 @@ impl Conv {
 
     /// The number of pixels that it needs in the scratch memory.
     pub(super) fn scratch_len(&self, from: Shape) -> usize {
-        if let Some(winograd) = &self.winograd {
-            return winograd.scratch_len();
-        }
         let to = self.shape(from);
         let (wide, margins) =
             (from.with_border(self.window.padding), to.with_border(self.window.margin()));
         let area = self.window.kernel * self.window.kernel;
-        wide.lanes().max(margins.lanes()) + from.groups().max(to.groups()) * area * GATHERED
+        let plain =
+            wide.lanes().max(margins.lanes()) + from.groups().max(to.groups()) * area * GATHERED;
+        match &self.winograd {
+            // Rounded numbers are multiplied plainly. Two rounded pixels fit into one.
+            Some(winograd) => winograd.scratch_len().max(plain.div_ceil(2)),
+            None => plain,
+        }
     }
 
     /// The products of pixels with the weights of a pointwise convolution that was made by [`Conv::new`].
@@ -326,7 +312,8 @@ impl Conv {
     }
 }
 
-/// For processors that cannot convert weights in passing: there, [`Conv::from_halves`] makes nothing that needs this.
+/// Weights before they are rounded, or multiplied by processors that cannot convert them in passing: only tests have the
+/// latter, since [`Conv::from_halves`] makes no halves there.
 fn single(rows: &[Halves]) -> Vec<Lanes> {
     rows.iter().map(|row| row.map(widened)).collect()
 }

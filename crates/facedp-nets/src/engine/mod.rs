@@ -19,6 +19,8 @@ mod chain;
 mod conv;
 mod dense;
 mod depthwise;
+#[cfg(test)]
+mod emulated;
 mod geometry;
 mod lanes;
 mod picture;

@@ -93,6 +93,7 @@ pub(super) fn gather<T: Copy>(
     gathered: &mut [T],
     gathered_terms: &mut Vec<Term>,
 ) {
+    debug_assert!(gathered.len() >= terms.len() * places.len(), "too little memory");
     gathered_terms.clear();
     for (n, (term, line)) in terms.iter().zip(gathered.chunks_exact_mut(places.len())).enumerate() {
         let pixels = &pixels[term.offset as usize..];

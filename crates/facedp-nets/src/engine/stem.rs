@@ -1,5 +1,8 @@
 //! The convolution of a picture, with which every network begins.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 use std::sync::OnceLock;
 

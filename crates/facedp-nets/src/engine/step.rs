@@ -200,7 +200,7 @@ impl Backward<'_> {
     pub(super) fn start(self) {
         let from = self.inputs[self.position].shape;
         match (self.op, Bfloat::new()) {
-            (Op::Conv(_), _) => {
+            (Op::Conv(_) | Op::Dense(_) | Op::Depthwise(_), _) => {
                 let Self { op, upstream, gradient, scratch, .. } = self;
                 Share { op, from, upstream, gradient, scratch }.start();
             }
@@ -228,10 +228,9 @@ impl Work for Backward<'_> {
         match op {
             // Nobody asks a detector for a gradient.
             Op::Input | Op::Chain(_) => {}
+            // [`Backward::start`] makes shares of these.
+            Op::Conv(_) | Op::Dense(_) | Op::Depthwise(_) => {}
             Op::Stem(conv) => conv.backward(registers, up, from, picture, scratch),
-            Op::Conv(conv) => conv.backward(registers, up, from, gradient, scratch),
-            Op::Dense(dense) => dense.backward(registers, up, from.area(), gradient),
-            Op::Depthwise(conv) => conv.backward(registers, up, from, gradient),
             Op::Unit(unit) => unit.backward(registers, up, from, gradient, scratch),
             Op::Relu | Op::Relu6 | Op::Prelu(_) => {
                 simple::add_from_corner(registers, up, from, gradient, from);

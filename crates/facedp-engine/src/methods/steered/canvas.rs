@@ -165,22 +165,6 @@ impl Canvas {
         }
     }
 
-    /// Colours with a change of luma added, clamped to 0..=255.
-    pub(super) fn lit(&self, colours: &Colours, luma: &[f32]) -> Colours {
-        colours.each_ref().map(|colour| {
-            let value = |(v, change): (&f32, &f32)| (v + change).clamp(0.0, 255.0);
-            colour.iter().zip(luma).map(value).collect()
-        })
-    }
-
-    /// Colours with a change of each added, clamped to 0..=255.
-    pub(super) fn tinted(&self, colours: &Colours, change: &Colours) -> Colours {
-        std::array::from_fn(|c| {
-            let value = |(v, change): (&f32, &f32)| (v + change).clamp(0.0, 255.0);
-            colours[c].iter().zip(&change[c]).map(value).collect()
-        })
-    }
-
     /// Pixels as a picture, rounded as in a file.
     pub(super) fn picture(&self, pixels: &[Pixel]) -> Result<Picture> {
         let sample = |value: f32| value.round().clamp(0.0, 255.0) as u8;
@@ -216,6 +200,21 @@ impl Displaced {
 pub(super) fn lit(pixels: &[Pixel], luma: &[f32]) -> Vec<Pixel> {
     let value = |(pixel, change): (&Pixel, &f32)| pixel.map(|v| (v + change).clamp(0.0, 255.0));
     pixels.iter().zip(luma).map(value).collect()
+}
+
+/// Colours with a change of luma added, clamped to 0..=255.
+pub(super) fn lit_colours(colours: &Colours, luma: &[f32]) -> Colours {
+    colours.each_ref().map(|colour| changed(colour, luma))
+}
+
+/// Colours with a change of each added, clamped to 0..=255.
+pub(super) fn tinted_colours(colours: &Colours, change: &Colours) -> Colours {
+    std::array::from_fn(|c| changed(&colours[c], &change[c]))
+}
+
+fn changed(colour: &[f32], change: &[f32]) -> Vec<f32> {
+    let value = |(v, change): (&f32, &f32)| (v + change).clamp(0.0, 255.0);
+    colour.iter().zip(change).map(value).collect()
 }
 
 /// The derivative with respect to luma, from those with respect to colours.

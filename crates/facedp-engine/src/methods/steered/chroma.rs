@@ -2,7 +2,7 @@
 
 use facedp::Plane;
 
-use super::canvas::{Canvas, Colours};
+use super::canvas::{Canvas, Colours, tinted_colours};
 use super::luma::{Luma, retreat};
 use super::scene::Scene;
 use crate::error::Result;
@@ -56,7 +56,7 @@ impl Chroma {
     ) {
         let screen = &scene.screen;
         let lifted = self.colours(&luma.plane()).map(|plane| screen.lifted(&plane));
-        let changed = screen.tinted(base, &lifted);
+        let changed = tinted_colours(base, &lifted);
         let [by_luma, by_cb, by_cr] = [[1.0; 3], RGB[0], RGB[1]]
             .map(|shares| cost_along(shares, base, &changed, screen.size().0, false));
         let [cb, cr] = &mut self.planes;

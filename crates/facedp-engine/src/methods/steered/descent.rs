@@ -5,7 +5,7 @@ use facedp_nets::{Landmarks, Picture, Recogniser, Workspace};
 use rand_core::CryptoRng;
 
 use super::ask::{Asking, Target};
-use super::canvas::{by_luma, lit};
+use super::canvas::{by_luma, lit, lit_colours, tinted_colours};
 use super::chroma::Chroma;
 use super::luma::{Limits, Luma};
 use super::pixel::{Pixel, pixels, plane};
@@ -50,7 +50,7 @@ impl SteeredFace {
         luma
     }
 
-    /// The same, or with the change of colour: that of red, green and blue.
+    /// A multiple of the change: of luma, or of red, green and blue. Luma keeps to its limit; chroma is only multiplied.
     pub(super) fn planes(&self, amount: f64) -> Vec<Plane> {
         let luma = self.luma(amount);
         let Some(colours) = &self.colours else { return vec![luma] };
@@ -249,7 +249,7 @@ impl<'a> Optimiser<'a> {
                 let changes = chroma.colours(&self.luma.plane());
                 let changes = changes.map(|plane| canvas.lifted(&plane));
                 let colours = [0, 1, 2].map(|c| plane(base, c));
-                pixels(&canvas.tinted(&colours, &changes))
+                pixels(&tinted_colours(&colours, &changes))
             }
         }
     }
@@ -299,7 +299,7 @@ fn keep_quality(
         chroma.retreat(luma, base, wanted, to, scene);
         return;
     }
-    let changed = screen.lit(base, &screen.lifted(&luma.plane()));
+    let changed = lit_colours(base, &screen.lifted(&luma.plane()));
     let cost = cost(base, &changed, screen.size().0, pair);
     luma.retreat(&cost, wanted, to, scene);
 }

@@ -117,7 +117,7 @@ fn floors_hold() {
     }
 }
 
-/// No pixel changes by more than its limit, however low the floor is, in colour or not.
+/// Luma changes by no more than its limit in any pixel, however low the floor is, beside chroma or alone.
 #[test]
 fn pixels_keep_to_their_limits() {
     let case = Case::new();

@@ -11,14 +11,13 @@ use pulp::Simd;
 use super::super::Shape;
 use super::super::activation::{Epilogue, Finishing};
 use super::super::bfloat::{Bfloat, PAIRS, PairRow, Pairs, Rounded, paired};
-use super::super::dense::widened;
 use super::super::lanes::Lanes;
 use super::super::products::{Along, Products, Sinks};
 use super::super::registers::{Registers, Work};
 use super::super::step::Part;
 use super::super::target::Target;
 use super::super::workspace::Scratch;
-use super::{Conv, Gathered, Rows, transposed};
+use super::{Conv, Gathered, Rows, single, transposed};
 
 /// Rounded weights: from when the first gradient is asked for.
 #[derive(Debug, Clone, Default)]
@@ -95,7 +94,7 @@ impl Conv {
         match (&self.winograd, &self.weights) {
             (Some(winograd), _) => winograd.windows(),
             (None, Rows::Single(rows)) => rows.clone(),
-            (None, Rows::Half(rows)) => rows.iter().map(|row| row.map(widened)).collect(),
+            (None, Rows::Half(rows)) => single(rows),
         }
     }
 
@@ -169,7 +168,7 @@ fn pointwise<S: Simd, const V: usize, W: PairRow>(
     sinks: &mut impl Sinks<S, V>,
 ) {
     let (area, pitch) = (shape.area(), shape.groups() * PAIRS);
-    let block = (CACHED / shape.groups()).next_multiple_of(STEP);
+    let block = (CACHED / shape.groups()).max(1).next_multiple_of(STEP);
     for target in (0..area).step_by(block) {
         let count = block.min(area - target);
         let rounded = &mut memory[..shape.groups() * count];

@@ -5,45 +5,14 @@
 use half::bf16;
 
 use super::super::super::Window;
-use super::super::super::bfloat::{Rounded, rounded_pixel, sum_of_pairs};
+use super::super::super::emulated::Emulated;
 use super::super::super::lanes::LANES;
-use super::super::super::registers::{Row, dispatch, with_each_kind};
+use super::super::super::registers::{dispatch, with_each_kind};
 use super::*;
 
 /// Numbers in -1..1 that repeat exactly.
 fn numbers(count: usize, seed: usize) -> Vec<f32> {
     (0..count).map(|n| ((n * 7919 + seed * 104_729) % 2003) as f32 / 1001.5 - 1.0).collect()
-}
-
-/// Rows of pairs without special instructions.
-#[derive(Clone, Copy)]
-struct Emulated(Lanes);
-
-impl Row for Emulated {
-    #[inline(always)]
-    fn load<S: Simd, const V: usize>(&self, registers: Registers<S, V>) -> [S::f32s; V] {
-        registers.load(&self.0)
-    }
-
-    #[inline(always)]
-    fn mul_add<S: Simd, const V: usize>(
-        &self,
-        registers: Registers<S, V>,
-        weight: S::f32s,
-        value: S::f32s,
-        sum: S::f32s,
-    ) -> S::f32s {
-        sum_of_pairs(registers, weight, value, sum)
-    }
-}
-
-impl PairRow for Emulated {
-    type Means = ();
-
-    #[inline(always)]
-    fn round(_: (), pixels: &[Lanes], rounded: &mut [Rounded]) {
-        rounded.iter_mut().zip(pixels).for_each(|(to, pixel)| *to = rounded_pixel(*pixel));
-    }
 }
 
 /// A convolution and its gradient.
@@ -108,64 +77,65 @@ fn assert_close(found: &[Lanes], expected: &[[f64; 16]], what: &str) {
     }
 }
 
-/// As many channels as windows are transformed for, and more; pictures of less and of more than one block.
+/// As many channels as windows are transformed for, and more; pictures of less and of more than one block, and one that
+/// needs more memory rounded than for transformed windows.
 #[test]
 fn products_of_rounded_numbers_equal_plain_loops() {
     let windows = [(1, 1, 0), (3, 1, 1), (3, 2, 0), (2, 1, 0), (4, 3, 2)];
-    for (kernel, stride, padding) in windows {
-        for (inputs, outputs, height, width) in [(35, 20, 9, 13), (70, 33, 4, 4)] {
-            let window = Window::new(kernel, stride, padding);
-            let weights = numbers(outputs * inputs * kernel * kernel, 1);
-            let conv = Conv::new(window, inputs, &weights, &vec![0.0; outputs]).unwrap();
-            let from = Shape::new(inputs, height, width);
-            let to = conv.shape(from);
-            let tensor = |shape: Shape, seed| {
-                let mut all = numbers(shape.lanes() * LANES, seed).as_chunks().0.to_vec();
-                for pixel in &mut all[shape.channels / LANES * shape.area()..] {
-                    pixel[shape.channels % LANES..].fill(0.0);
-                }
-                all
-            };
-            let (input, upstream) = (tensor(from, 2), tensor(to, 3));
-            let expected =
-                in_plain_loops(window, (&weights, outputs), (&input, from), (&upstream, to));
-            let mut output = vec![[0.0; LANES]; to.lanes()];
-            let mut gradient = vec![[0.0; LANES]; from.lanes()];
-            let what = format!("{window:?}, {inputs} to {outputs}");
-            with_each_kind(|| {
-                dispatch(Both {
-                    conv: &conv,
-                    input: (&input, from),
-                    upstream: &upstream,
-                    output: &mut output,
-                    gradient: &mut gradient,
-                });
-                assert_close(&output, &expected.0, &what);
-                assert_close(&gradient, &expected.1, &what);
-            });
-            let Some(instructions) = Bfloat::new() else { continue };
-            let mut scratch = Scratch::default();
-            scratch.memory.reserve(conv.scratch_len(from));
-            output.fill([0.0; LANES]);
-            gradient.fill([0.0; LANES]);
-            instructions.dispatch(RoundedForward {
-                instructions,
+    let small = windows.map(|window| [(window, (35, 20, 9, 13)), (window, (70, 33, 4, 4))]);
+    let large = ((3, 1, 1), (64, 64, 44, 44));
+    for (window, (inputs, outputs, height, width)) in small.into_iter().flatten().chain([large]) {
+        let (kernel, stride, padding) = window;
+        let window = Window::new(kernel, stride, padding);
+        let weights = numbers(outputs * inputs * kernel * kernel, 1);
+        let conv = Conv::new(window, inputs, &weights, &vec![0.0; outputs]).unwrap();
+        let from = Shape::new(inputs, height, width);
+        let to = conv.shape(from);
+        let tensor = |shape: Shape, seed| {
+            let mut all = numbers(shape.lanes() * LANES, seed).as_chunks().0.to_vec();
+            for pixel in &mut all[shape.channels / LANES * shape.area()..] {
+                pixel[shape.channels % LANES..].fill(0.0);
+            }
+            all
+        };
+        let (input, upstream) = (tensor(from, 2), tensor(to, 3));
+        let expected = in_plain_loops(window, (&weights, outputs), (&input, from), (&upstream, to));
+        let mut output = vec![[0.0; LANES]; to.lanes()];
+        let mut gradient = vec![[0.0; LANES]; from.lanes()];
+        let what = format!("{window:?}, {inputs} to {outputs}");
+        with_each_kind(|| {
+            dispatch(Both {
                 conv: &conv,
                 input: (&input, from),
-                epilogue: Epilogue { activation: None, factors: &[] },
-                output: Part { first: 0, values: &mut output },
-                scratch: &mut scratch,
-            });
-            instructions.dispatch(RoundedBackward {
-                instructions,
-                conv: &conv,
                 upstream: &upstream,
-                from,
-                gradient: Target { first: true, start: 0, values: &mut gradient, undo: None },
-                scratch: &mut scratch,
+                output: &mut output,
+                gradient: &mut gradient,
             });
             assert_close(&output, &expected.0, &what);
             assert_close(&gradient, &expected.1, &what);
-        }
+        });
+        let Some(instructions) = Bfloat::new() else { continue };
+        let mut scratch = Scratch::default();
+        scratch.memory.reserve(conv.scratch_len(from));
+        output.fill([0.0; LANES]);
+        gradient.fill([0.0; LANES]);
+        instructions.dispatch(RoundedForward {
+            instructions,
+            conv: &conv,
+            input: (&input, from),
+            epilogue: Epilogue { activation: None, factors: &[] },
+            output: Part { first: 0, values: &mut output },
+            scratch: &mut scratch,
+        });
+        instructions.dispatch(RoundedBackward {
+            instructions,
+            conv: &conv,
+            upstream: &upstream,
+            from,
+            gradient: Target { first: true, start: 0, values: &mut gradient, undo: None },
+            scratch: &mut scratch,
+        });
+        assert_close(&output, &expected.0, &what);
+        assert_close(&gradient, &expected.1, &what);
     }
 }
