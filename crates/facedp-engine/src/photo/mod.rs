@@ -6,6 +6,7 @@ mod decode;
 mod displace;
 mod encode;
 mod exif;
+mod fields;
 mod heic;
 mod jpeg;
 mod pixels;
