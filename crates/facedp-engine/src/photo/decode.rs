@@ -167,7 +167,9 @@ impl Photo {
             }
             Profile::Tables => {
                 let note = match self.convert_to_srgb(&icc) {
-                    true => "colours were converted to sRGB, since the colour profile holds tables",
+                    true => {
+                        "colours were converted to sRGB, since the colour profile holds tables or curves of its own"
+                    }
                     false => "the colour profile was left out, since it cannot be applied",
                 };
                 self.container.notes.push(note.to_owned());

@@ -2,6 +2,7 @@
 
 mod colour;
 mod container;
+mod curve;
 mod decode;
 mod displace;
 mod encode;
