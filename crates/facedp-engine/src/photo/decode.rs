@@ -9,7 +9,7 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat};
 
 use super::container::Container;
-use super::profile::Profile;
+use super::profile::{FOREIGN, Profile};
 use super::{Photo, Samples, heic};
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -180,7 +180,7 @@ impl Photo {
                 self.container.notes.push(note.to_owned());
             }
             Profile::Foreign => {
-                self.container.add_kind("data in place of a colour profile");
+                self.container.add_kind(FOREIGN);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! A decoded photo: reading its samples, and adding changes to them.
 
+mod boxes;
 mod colour;
 mod container;
 mod curve;
@@ -10,6 +11,7 @@ mod exif;
 mod fields;
 mod heic;
 mod jpeg;
+mod packed;
 mod pixels;
 mod plain;
 mod profile;

@@ -32,6 +32,8 @@ const COMMON_TAGS: [&[u8; 4]; 14] = [
 ];
 const MAX_COMMON: usize = 200;
 /// What a source had more than a profile, for reports.
+/// Data that is no profile, or not one.
+pub(super) const FOREIGN: &str = "data in place of a colour profile";
 pub(super) const AFTER: &str = "data after the colour profile";
 const INSIDE: &str = "other data in the colour profile";
 
