@@ -123,6 +123,14 @@ fn divided_data_is_left_out_and_listed() {
         assert!(contains(&kept.file, b"a title") && kept.stripped == ["XMP (dc)"], "{inner}");
         assert!(!contains(&kept.file, part(20)[0].as_bytes()), "{inner}");
     }
+    // A part that would fit alone, beside parts that do not.
+    let [description, copyright] = [&words[..299], &words[300..700]].map(str::as_bytes);
+    let block = exif(&[(0x10e, 2, description), (0x8298, 2, copyright)], &[]);
+    let kept = recoded(&jpeg(&[exif_segment(&block)]), true);
+    assert!(!contains(&kept.file, part(20)[0].as_bytes()));
+    let inner =
+        format!("<dc:description>{}</dc:description><dc:source>{words}</dc:source>", &words[..299]);
+    assert!(!contains(&recoded(&jpeg(&[xmp(&inner)]), true).file, part(20)[0].as_bytes()));
     // Pieces in fields that hold numbers.
     let mut block = b"II*\0\x08\0\0\0\x02\0".to_vec();
     for (tag, at) in [(0x011a_u16, 38_u32), (0x011b, 38 + 40)] {

@@ -216,7 +216,9 @@ impl Exif {
             }
             safe
         });
-        let all = Together::of(safe.iter().flatten().filter_map(|e| e.words()));
+        // With what is too long, too: a picture must not get in by its first part.
+        let texts = lists.iter().flat_map(|(_, entries)| *entries).filter_map(Entry::words);
+        let all = Together::of(texts);
         let [mut main, exif, gps] = safe.map(|entries| {
             let allowed = entries.into_iter().filter(|e| all.allow(e.words()));
             let allowed = allowed.filter(|e| room.take(e.text_bytes()));

@@ -138,6 +138,7 @@ pub(super) fn safe_copy(packet: &[u8], mut room: Room) -> Option<SafeXmp> {
         in_rdf && node.is_element()
     });
     let mut kept: Vec<Property> = Vec::new();
+    let mut texts: Vec<String> = Vec::new();
     let mut left_out: Vec<String> = Vec::new();
     let mut add = |uri: Option<&str>, name: &str, values: Option<Vec<(String, String)>>| {
         let property = known(uri, name).zip(values.filter(|values| !values.is_empty()));
@@ -147,6 +148,8 @@ pub(super) fn safe_copy(packet: &[u8], mut room: Room) -> Option<SafeXmp> {
             form,
             values,
         });
+        // With what is too long, too: a picture must not get in by its first part.
+        texts.extend(property.iter().flat_map(Property::texts).map(str::to_owned));
         let property = property.filter(|property| {
             let is_list = property.form != Text;
             let same = |p: &Property| (p.namespace, p.name) == (property.namespace, property.name);
@@ -176,7 +179,7 @@ pub(super) fn safe_copy(packet: &[u8], mut room: Room) -> Option<SafeXmp> {
             add(child.tag_name().namespace(), child.tag_name().name(), values(child));
         }
     }
-    let all = Together::of(kept.iter().flat_map(Property::texts));
+    let all = Together::of(texts.iter().map(String::as_str));
     kept.retain(|property| {
         let allowed = all.allow(property.texts());
         let prefix = KEPT[property.namespace].1;
