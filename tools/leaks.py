@@ -507,7 +507,8 @@ def main():
     lines = ["# Hidden pictures", "",
              "Each file hides a small JPEG of the original face in its own way. `tools/leaks.py` makes these files, has facedp",
              "treat them, and looks for the picture in the results: with `exiftool -a -G -ee`, and for embedded JPEG, PNG, WebP and",
-             "video as bytes, base64 and hexadecimal.", "",
+             "video as bytes, base64 and hexadecimal. Up to 500 bytes of it in words that people could have written (letters from a to p,",
+             "Chinese characters) are not counted: what is kept can hold them ([how much](../../SECURITY.md)).", "",
              f"{len(rows)} kinds, each with and without `--keep-metadata`: {bad} of {2 * len(rows)} results have anything left.", "",
              "| file | found | what is said to be left out or changed | with `--keep-metadata` |", "| --- | --- | --- | --- |"]
     for name in KINDS:
