@@ -109,7 +109,9 @@ fn remedy(error: &Error) -> Option<String> {
             Error::RunRecord { .. } => "start over with --force",
             Error::Key { .. } => "`chmod 600` keeps a key to yourself, `facedp key new` makes one",
             Error::TooManyThreads { .. } => "leave --jobs out for one per core",
-            Error::NotOwn { .. } => "look at who put it there, and remove it",
+            Error::NotOwn { .. } => {
+                "look at who put it there, and remove it (a copy in its place is fine)"
+            }
             Error::Ledger { .. } => "mend the line, or move the file away",
             Error::NoHome => "name a file with --key, or --ledger",
             _ => return None,

@@ -15,12 +15,16 @@ use image::{GenericImage, RgbImage};
 use support::{NOISE, QUICK, command, facedp, photo, workshop, write_key};
 
 /// Waits for a program that must end by itself.
-fn ended(mut child: Child) -> Output {
+fn ended(child: Child) -> Output {
+    ended_within(child, Duration::from_secs(120))
+}
+
+fn ended_within(mut child: Child, most: Duration) -> Output {
     let start = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if start.elapsed().as_secs() > 120 {
+        if start.elapsed() > most {
             child.kill().unwrap();
-            panic!("it hangs");
+            panic!("it hangs: still at work after {most:?}");
         }
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -108,6 +112,77 @@ fn links_in_place_of_our_own_files_are_not_followed() {
     assert_eq!(fs::read_to_string(path.join("victim")).unwrap(), "precious");
     assert_eq!(fs::read_to_string(path.join("real.ledger")).unwrap(), "");
     assert_eq!(protect(&["-o", "d", "--key", "real.key"]).code, 0);
+}
+
+#[test]
+fn hard_links_in_place_of_our_own_files_are_refused() {
+    let folder = workshop();
+    let path = folder.path();
+    fs::create_dir(path.join("out")).unwrap();
+    fs::create_dir(path.join("dry")).unwrap();
+    write_key(&path.join("real.key"), 7);
+    for (file, link) in [
+        ("victim", "out/.facedp-run"),
+        ("second", "dry/.facedp-run"),
+        ("real.key", "link.key"),
+        ("real.ledger", "link.ledger"),
+    ] {
+        if file != "real.key" {
+            fs::write(path.join(file), "").unwrap();
+        }
+        fs::hard_link(path.join(file), path.join(link)).unwrap();
+    }
+    fs::write(path.join("victim"), "precious").unwrap();
+    let protect = |more: &[&str]| {
+        let args = ["protect", "face.png", "--aligned", "--no-check", "--force"];
+        facedp(path, &[&args[..], &NOISE, more].concat())
+    };
+    for more in [
+        &["-o", "out"][..],
+        &["-o", "dry", "--dry-run"],
+        &["-o", "b", "--key", "link.key"],
+        &["-o", "c", "--ledger", "link.ledger"],
+    ] {
+        let outcome = protect(more);
+        assert_eq!(outcome.code, 1, "{more:?}: {}", outcome.stdout);
+        let text = outcome.stderr;
+        assert!(text.contains("hard link") && text.contains("remove it"), "{more:?}: {text}");
+    }
+    assert_eq!(fs::read_to_string(path.join("victim")).unwrap(), "precious");
+    assert_eq!(fs::read_to_string(path.join("real.ledger")).unwrap(), "");
+    // The only name that is left.
+    fs::remove_file(path.join("link.key")).unwrap();
+    assert_eq!(protect(&["-o", "d", "--key", "real.key"]).code, 0);
+}
+
+/// Only root can give files away; for others there is nothing to try.
+#[test]
+fn files_of_other_users_in_place_of_our_own_are_refused() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let folder = workshop();
+    let path = folder.path();
+    if fs::metadata(path).unwrap().uid() != 0 {
+        return;
+    }
+    const NOBODY: u32 = 65_534;
+    fs::create_dir(path.join("out")).unwrap();
+    fs::write(path.join("out/.facedp-run"), "theirs").unwrap();
+    write_key(&path.join("their.key"), 7);
+    fs::write(path.join("their.ledger"), "").unwrap();
+    for name in ["out/.facedp-run", "their.key", "their.ledger"] {
+        chown(path.join(name), Some(NOBODY), None).unwrap();
+    }
+    for more in [
+        &["-o", "out"][..],
+        &["-o", "b", "--key", "their.key"],
+        &["-o", "c", "--ledger", "their.ledger"],
+    ] {
+        let args = ["protect", "face.png", "--aligned", "--no-check", "--force"];
+        let outcome = facedp(path, &[&args[..], &NOISE, more].concat());
+        assert_eq!(outcome.code, 1, "{more:?}: {}", outcome.stdout);
+        assert!(outcome.stderr.contains("another user"), "{more:?}: {}", outcome.stderr);
+    }
+    assert_eq!(fs::read_to_string(path.join("out/.facedp-run")).unwrap(), "theirs");
 }
 
 #[test]
@@ -233,6 +308,55 @@ fn a_dry_run_says_what_the_run_will_say() {
     assert!(codes[0] == 1 && codes[2] == 0, "{codes:?}");
 }
 
+/// Files where folders belong, and folders where files belong.
+#[test]
+fn a_dry_run_sees_what_is_in_the_way() {
+    let folder = workshop();
+    let path = folder.path();
+    fs::write(path.join("a.receipts"), "a file").unwrap();
+    fs::create_dir_all(path.join("b/face.png")).unwrap();
+    fs::create_dir_all(path.join("c.receipts/face.png.json")).unwrap();
+    fs::create_dir_all(path.join("in/sub")).unwrap();
+    fs::copy(path.join("face.png"), path.join("in/sub/face.png")).unwrap();
+    fs::create_dir(path.join("d")).unwrap();
+    fs::write(path.join("d/sub"), "a file").unwrap();
+    for (source, out, code, more) in [
+        ("face.png", "a", 1, &["--receipt"][..]),
+        ("face.png", "b", 1, &["--force"]),
+        ("face.png", "b", 1, &[]),
+        ("face.png", "c", 1, &["--receipt", "--force"]),
+        ("in", "d", 1, &[]),
+        ("face.png", "e", 0, &["--receipt"]),
+    ] {
+        let args = ["protect", source, "-o", out, "--aligned", "--no-check"];
+        let args = [&args[..], &NOISE, more].concat();
+        let dry = facedp(path, &[&args[..], &["--dry-run"]].concat());
+        let run = facedp(path, &args);
+        assert_eq!((dry.code, run.code), (code, code), "{out}: {} {}", dry.stderr, run.stderr);
+        fs::remove_file(path.join(out).join(".facedp-run")).ok();
+    }
+}
+
+/// The environment is no way past the limit: with so many threads, the system would give none.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_environment_does_not_set_the_number_of_threads() {
+    let folder = workshop();
+    let path = folder.path();
+    let one = image::open(photo("base_420_q85.jpg")).unwrap().to_rgb8();
+    one.save(path.join("one.png")).unwrap();
+    let mut command = command(path, &["protect", "one.png", "-o", "out", "--strength", "high"]);
+    command.env("RAYON_NUM_THREADS", "300");
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut most = 0;
+    while child.try_wait().unwrap().is_none() {
+        let threads = fs::read_dir(format!("/proc/{}/task", child.id()));
+        most = most.max(threads.map_or(0, Iterator::count));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!((1..300).contains(&most), "{most} threads");
+}
+
 #[test]
 fn too_many_threads_are_refused() {
     let folder = workshop();
@@ -274,7 +398,9 @@ fn signals_end_a_run_that_is_at_work() {
             signal(&child, name);
             std::thread::sleep(Duration::from_millis(200));
         }
-        let output = ended(child);
+        // It takes a second where nothing else is at work; thirty leave room for a loaded machine, and are far less
+        // than the minutes that the work on all faces takes.
+        let output = ended_within(child, Duration::from_secs(30));
         assert_eq!(output.status.code(), Some(expected), "{}", said(&output).1);
         assert!(!path.join(name).join("crowd.png").exists());
     }

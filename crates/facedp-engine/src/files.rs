@@ -320,6 +320,20 @@ pub fn require_writable(path: &Path) -> Result<()> {
     tried.map_err(Error::io("cannot write", path))
 }
 
+/// Fails if a file could not be put at this path because a folder is there, or a file in place of a folder.
+pub(crate) fn require_place(path: &Path) -> Result<()> {
+    let kind = |path: &Path| fs::metadata(path).ok().map(|metadata| metadata.is_dir());
+    // A link to a folder would be replaced.
+    let taken = !path.is_symlink() && kind(path) == Some(true);
+    let above = path.ancestors().skip(1).find_map(kind);
+    let problem = match above {
+        _ if taken => std::io::ErrorKind::IsADirectory,
+        Some(false) => std::io::ErrorKind::NotADirectory,
+        _ => return Ok(()),
+    };
+    Err(Error::io("cannot write", path)(problem.into()))
+}
+
 /// Removes the temporary files that a killed run left in a folder.
 pub(crate) fn remove_unfinished(folder: &Path) -> Result<()> {
     for path in entries(folder).unwrap_or_default() {

@@ -1,6 +1,6 @@
-//! Opening files that anybody may have put there: only regular ones, and for our own no symbolic links.
+//! Opening files that anybody may have put there: only regular ones, and for our own no links.
 //!
-//! A pipe or a device can be read for ever, and a link can lead to somebody else's file.
+//! A pipe or a device can be read for ever, and a symbolic or hard link can lead to somebody else's file.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -34,7 +34,8 @@ pub fn read_text(path: &Path, max: u64) -> Result<String> {
     String::from_utf8(read(path, max)?).map_err(failed)
 }
 
-/// Opens one of our own files: a regular file, not a symbolic link, that belongs to the user or to the system.
+/// Opens one of our own files: a regular file of one name, not a symbolic link, that belongs to the user or to the
+/// system.
 pub(crate) fn open_own(path: &Path, options: &mut OpenOptions, what: &'static str) -> Result<File> {
     let refused = |problem| Error::NotOwn { path: path.to_owned(), problem };
     if std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
@@ -47,6 +48,9 @@ pub(crate) fn open_own(path: &Path, options: &mut OpenOptions, what: &'static st
     }
     if !is_own(&metadata) {
         return Err(refused("belongs to another user"));
+    }
+    if names(&metadata) > 1 {
+        return Err(refused("a hard link: the same file has another name, too"));
     }
     Ok(file)
 }
@@ -90,6 +94,17 @@ fn is_own(metadata: &Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_own(_metadata: &Metadata) -> bool {
     true
+}
+
+/// The number of names that a file has.
+#[cfg(unix)]
+fn names(metadata: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(metadata)
+}
+
+#[cfg(not(unix))]
+fn names(_metadata: &Metadata) -> u64 {
+    1
 }
 
 /// Whether users other than the owner may access a file. Always false on systems without Unix permissions.

@@ -62,13 +62,14 @@ pub struct RunOptions {
 /// More threads than these per core only take memory.
 const MAX_WORKERS_PER_CORE: usize = 8;
 
-/// The number of threads that was asked for, 0 for one per core. Fails if the machine has no use for so many.
+/// The number of threads that was asked for, or one per core (also for 0). Fails if the machine has no use for so many.
+/// Never 0, for which rayon would take any number from the environment (`RAYON_NUM_THREADS`).
 pub fn workers(asked: Option<usize>) -> Result<usize> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let max = MAX_WORKERS_PER_CORE * cores;
     match asked {
         Some(asked) if asked > max => Err(Error::TooManyThreads { asked, max }),
-        asked => Ok(asked.unwrap_or(0)),
+        asked => Ok(asked.filter(|asked| *asked > 0).unwrap_or(cores)),
     }
 }
 
@@ -139,6 +140,7 @@ fn process(
     }
     if run == Run::Dry {
         let seen = engine.rehearse(&file, work)?;
+        job.require_places()?;
         let faceless = engine.changes_faces() && seen.faces.is_empty();
         return Ok(if faceless { Outcome::PlannedCopy(seen) } else { Outcome::Planned(seen) });
     }
@@ -154,6 +156,14 @@ impl Job {
     fn present(&self, max: u64) -> Option<Vec<u8>> {
         let present = *self.state() == job::State::Present && !self.target().is_symlink();
         present.then(|| files::read(self.target(), max).ok()).flatten()
+    }
+
+    /// Fails if the result or its receipt could not be put where they belong. Writes nothing.
+    fn require_places(&self) -> Result<()> {
+        [Some(self.target()), self.receipt()]
+            .into_iter()
+            .flatten()
+            .try_for_each(files::require_place)
     }
 
     /// Writes the receipt, if there is one, the line in the record, and then the result: no result may exist

@@ -8,6 +8,8 @@ use img_parts::{ImageEXIF, ImageICC};
 
 use super::exif::{self, Exif};
 use super::jpeg::JpegParameters;
+use super::packed;
+use super::profile::{AFTER, FOREIGN};
 use super::webp::estimated_quality;
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -42,9 +44,11 @@ pub(super) enum Compression {
 /// points, pixel size. A chunk of any other length could carry hidden data.
 const DISPLAY_CHUNKS: [(&[u8; 4], usize); 5] =
     [(b"gAMA", 4), (b"cHRM", 32), (b"sRGB", 1), (b"cICP", 4), (b"pHYs", 9)];
-/// PNG chunks that describe the coding of pixels. The encoder writes them anew.
-const CODING_CHUNKS: [&[u8; 4]; 8] =
-    [b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"iCCP", b"bKGD", b"sBIT"];
+/// PNG chunks that describe the coding of pixels, with the most bytes that they can need. The encoder writes them anew.
+const CODING_CHUNKS: [(&[u8; 4], usize); 6] =
+    [(b"IHDR", 13), (b"PLTE", 768), (b"IEND", 0), (b"tRNS", 256), (b"bKGD", 6), (b"sBIT", 4)];
+/// Bytes of the segment in which Adobe says how colours are coded.
+const ADOBE_BYTES: usize = 12;
 /// JPEG segments that describe the coding of pixels.
 const CODING_MARKERS: [u8; 9] = [
     markers::SOF0,
@@ -63,6 +67,9 @@ const TRAILER: &str = "data after the picture";
 const THUMBNAIL: &str = "thumbnail";
 const FURTHER_EXIF: &str = "further EXIF";
 const FURTHER_XMP: &str = "further XMP";
+const FURTHER_PROFILE: &str = "further colour profile";
+const FURTHER_PICTURES: &str = "further pictures";
+const TEXT: &str = "text";
 pub(super) const XMP: &str = "XMP";
 pub(super) const XMP_PREFIX: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
 pub(super) const XMP_KEYWORD: &[u8] = b"XML:com.adobe.xmp\0\0\0\0\0";
@@ -111,7 +118,11 @@ impl Container {
                 container.read_jpeg(&jpeg, &file)?;
             }
             Format::Png => {
-                container.read_png(&Png::from_bytes(file.clone()).map_err(damaged)?);
+                let png = Png::from_bytes(file.clone()).map_err(damaged)?;
+                container.read_png(&png);
+                if packed::has_more_than_pixels(&png) {
+                    container.add_kind(TRAILER);
+                }
                 container.note_trailer(&file, png_length(&file));
             }
             Format::WebP => {
@@ -156,7 +167,7 @@ impl Container {
             (markers::APP1, XMP_PREFIX, None),
             (markers::APP1, b"http://ns.adobe.com/xmp/extension/", Some("extended XMP")),
             (markers::APP2, b"ICC_PROFILE\0", None),
-            (markers::APP2, b"MPF\0", Some("further pictures")),
+            (markers::APP2, b"MPF\0", Some(FURTHER_PICTURES)),
             (markers::APP13, b"Photoshop 3.0\0", Some("IPTC")),
             (markers::APP14, b"Adobe", None),
             (markers::APP15, b"", Some(OTHER)),
@@ -180,7 +191,17 @@ impl Container {
             jpeg.segments_by_marker(markers::APP1).filter(with).count()
         };
         let (exif, xmp) = (count(b"Exif\0\0"), count(XMP_PREFIX));
-        self.note_further(exif, xmp);
+        self.note_further(exif, xmp, 0);
+        // Parts that do not belong together are no profile.
+        let is_part = |s: &img_parts::jpeg::JpegSegment| s.contents().starts_with(b"ICC_PROFILE\0");
+        if self.profile.is_none() && jpeg.segments_by_marker(markers::APP2).any(is_part) {
+            self.add_kind(FOREIGN);
+        }
+        let adobe = jpeg.segments_by_marker(markers::APP14);
+        let adobe: Vec<usize> = adobe.map(|segment| segment.contents().len()).collect();
+        if adobe.len() > 1 || adobe.iter().any(|bytes| *bytes > ADOBE_BYTES) {
+            self.add_kind(OTHER);
+        }
         if parameters.has_segments_in_scans {
             self.add_kind(OTHER);
         }
@@ -192,8 +213,9 @@ impl Container {
     }
 
     /// Lists blocks after the first one of their kind.
-    fn note_further(&mut self, exif: usize, xmp: usize) {
-        for (count, kind) in [(exif, FURTHER_EXIF), (xmp, FURTHER_XMP)] {
+    fn note_further(&mut self, exif: usize, xmp: usize, profiles: usize) {
+        let counts = [(exif, FURTHER_EXIF), (xmp, FURTHER_XMP), (profiles, FURTHER_PROFILE)];
+        for (count, kind) in counts {
             if count > 1 {
                 self.add_kind(kind);
             }
@@ -218,8 +240,9 @@ impl Container {
     fn read_png(&mut self, png: &Png) {
         self.profile = png.icc_profile().map(Vec::from);
         self.exif = png.exif().map(Vec::from);
-        for chunk in png.chunks() {
+        for (at, chunk) in png.chunks().iter().enumerate() {
             let (kind, contents) = (chunk.kind(), chunk.contents());
+            let first = png.chunks()[..at].iter().all(|before| before.kind() != kind);
             let repeated = self.display.iter().any(|kept| kept.kind() == kind);
             match &kind {
                 b"IHDR" if contents.get(9) == Some(&3) => {
@@ -229,16 +252,28 @@ impl Container {
                     self.xmp = Some(contents[XMP_KEYWORD.len()..].to_vec());
                 }
                 b"iTXt" if contents.starts_with(XMP_KEYWORD) => self.add_kind(FURTHER_XMP),
-                b"tEXt" | b"zTXt" | b"iTXt" | b"tIME" => self.add_kind("text"),
-                b"eXIf" => {}
+                b"tEXt" | b"zTXt" | b"iTXt" | b"tIME" => self.add_kind(TEXT),
+                b"eXIf" | b"IDAT" => {}
+                b"iCCP" if first => {
+                    let (has_text, has_more) = packed::profile_has(contents);
+                    has_text.then(|| self.add_kind(TEXT));
+                    has_more.then(|| self.add_kind(AFTER));
+                }
+                b"iCCP" => {}
                 kind if DISPLAY_CHUNKS.contains(&(kind, contents.len())) && !repeated => {
                     self.display.push(chunk.clone());
                 }
-                kind if CODING_CHUNKS.contains(&kind) => {}
+                kind if CODING_CHUNKS
+                    .iter()
+                    .any(|(known, most)| kind == *known && contents.len() <= *most && first) => {}
                 _ => self.add_kind(OTHER),
             }
         }
-        self.note_further(png.chunks().iter().filter(|c| c.kind() == *b"eXIf").count(), 0);
+        let count = |kind| png.chunks().iter().filter(|c| c.kind() == kind).count();
+        self.note_further(count(*b"eXIf"), 0, count(*b"iCCP"));
+        if self.profile.is_none() && count(*b"iCCP") > 0 {
+            self.add_kind(FOREIGN);
+        }
     }
 
     fn read_webp(&mut self, file: &WebP) {
@@ -262,7 +297,11 @@ impl Container {
             self.add_kind(OTHER);
         }
         let count = |id| file.chunks().iter().filter(|chunk| chunk.id() == id).count();
-        self.note_further(count(webp::CHUNK_EXIF), count(webp::CHUNK_XMP));
+        let profiles = count(webp::CHUNK_ICCP);
+        self.note_further(count(webp::CHUNK_EXIF), count(webp::CHUNK_XMP), profiles);
+        if count(webp::CHUNK_VP8) + count(webp::CHUNK_VP8L) > 1 || count(webp::CHUNK_ALPH) > 1 {
+            self.add_kind(FURTHER_PICTURES);
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat};
 
 use super::container::Container;
-use super::profile::Profile;
+use super::profile::{FOREIGN, Profile};
 use super::{Photo, Samples, heic};
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -167,7 +167,9 @@ impl Photo {
             }
             Profile::Tables => {
                 let note = match self.convert_to_srgb(&icc) {
-                    true => "colours were converted to sRGB, since the colour profile holds tables",
+                    true => {
+                        "colours were converted to sRGB, since the colour profile holds tables or curves of its own"
+                    }
                     false => "the colour profile was left out, since it cannot be applied",
                 };
                 self.container.notes.push(note.to_owned());
@@ -178,7 +180,7 @@ impl Photo {
                 self.container.notes.push(note.to_owned());
             }
             Profile::Foreign => {
-                self.container.add_kind("data in place of a colour profile");
+                self.container.add_kind(FOREIGN);
             }
         }
     }

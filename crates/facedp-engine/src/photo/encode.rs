@@ -15,6 +15,7 @@ use jpeg_encoder::{
 
 use super::container::{Compression, Container, XMP, XMP_KEYWORD, XMP_PREFIX};
 use super::exif::{self, Exif};
+use super::plain::{MAX_EXIF, MAX_TOGETHER, Room};
 use super::xmp;
 use super::{Photo, Sample, Samples};
 use crate::error::{Error, Result};
@@ -141,11 +142,16 @@ impl Photo {
         if metadata == Metadata::Strip {
             return (KeptMetadata::default(), metadata_kinds.clone());
         }
-        let exif = exif.as_deref().and_then(Exif::read).map(|exif| exif.safe_copy());
+        let mut room = Room(MAX_EXIF);
+        let exif = exif.as_deref().and_then(Exif::read).map(|exif| exif.safe_copy(&mut room));
+        let room = Room(MAX_TOGETHER - (MAX_EXIF - room.0));
         let (exif, mut kept_kinds, fields) = exif
             .map_or((None, Vec::new(), false), |(exif, kinds, fields)| (Some(exif), kinds, fields));
         // The WebP writer cannot place XMP.
-        let safe = xmp.as_deref().filter(|_| format != Format::WebP).and_then(xmp::safe_copy);
+        let safe = xmp
+            .as_deref()
+            .filter(|_| format != Format::WebP)
+            .and_then(|xmp| xmp::safe_copy(xmp, room));
         let (xmp, left_out) = safe.map_or((None, Vec::new()), |safe| (safe.packet, safe.left_out));
         kept_kinds.extend(xmp.as_ref().map(|_| XMP));
         let stripped = metadata_kinds.iter().filter(|kind| !kept_kinds.contains(&kind.as_str()));

@@ -4,7 +4,10 @@
 //! a limit. Libraries follow every pointer, so that a block of 10 kB can expand to gigabytes of entries
 //! (kamadak-exif 0.6.1 does).
 
-use super::plain::{MAX_TEXT, Together, is_plain};
+use std::ops::Range;
+
+use super::fields::{self, Place};
+use super::plain::{MAX_TEXT, Room, Together, is_plain};
 
 /// Kinds of metadata as reports list them.
 pub(super) const EXIF: &str = "EXIF";
@@ -17,20 +20,6 @@ pub(super) const OTHER_FIELDS: &str = "EXIF (other fields)";
 
 /// Entries of a directory after these are ignored.
 const MAX_ENTRIES: usize = 200;
-/// Longer values are dropped.
-const MAX_VALUE_BYTES: usize = MAX_TEXT;
-/// Longer values that are not text are dropped: a fraction has 8 bytes.
-const MAX_NUMBER_BYTES: usize = 8;
-/// What is longer: the lens's range, and positions and the time of day.
-const LENS_BYTES: usize = 32;
-const POSITION_BYTES: usize = 24;
-/// Types of values: text, and bytes that mean anything.
-const ASCII: u16 = 2;
-const UNDEFINED: u16 = 7;
-/// Bytes of a version. Longer ones must be text behind the name of its encoding.
-const VERSION_BYTES: usize = 4;
-const ENCODING: &[u8] = b"ASCII\0\0\0";
-
 const ORIENTATION: u16 = 0x0112;
 const EXIF_POINTER: u16 = 0x8769;
 const GPS_POINTER: u16 = 0x8825;
@@ -40,23 +29,12 @@ const TECHNICAL_TAGS: [u16; 13] = [
     0x0100, 0x0101, 0x0102, 0x0103, 0x0106, 0x0115, 0x0213, 0x9101, 0x9102, 0xa000, 0xa002, 0xa003,
     0xa005,
 ];
-const LENS_RANGE: u16 = 0xa432;
-/// Latitude, longitude, time, and those of a destination.
-const POSITION_TAGS: [u16; 5] = [0x02, 0x04, 0x07, 0x14, 0x16];
-
-/// Tags that are kept on request: author, date, camera and exposure settings. Any other tag contains a
-/// picture, or could contain one.
-const KEPT_MAIN_TAGS: [u16; 10] =
-    [0x010e, 0x010f, 0x0110, 0x011a, 0x011b, 0x0128, 0x0131, 0x0132, 0x013b, 0x8298];
-#[rustfmt::skip]
-const KEPT_EXIF_TAGS: [u16; 42] = [
-    0x829a, 0x829d, 0x8822, 0x8827, 0x8830, 0x9000, 0x9003, 0x9004, 0x9010, 0x9011, 0x9012, 0x9201,
-    0x9202, 0x9203, 0x9204, 0x9205, 0x9206, 0x9207, 0x9208, 0x9209, 0x920a, 0x9290, 0x9291, 0x9292,
-    0xa001, 0xa20e, 0xa20f, 0xa210, 0xa217, 0xa402, 0xa403, 0xa404, 0xa405, 0xa406, 0xa408, 0xa409,
-    0xa40a, 0xa430, 0xa431, 0xa432, 0xa433, 0xa434,
-];
-/// The GPS tags from 0 to this one are kept: position, altitude, time, speed, direction.
-const LAST_GPS_TAG: u16 = 0x001f;
+/// Sizes and positions of a thumbnail, and of further directories.
+const THUMBNAIL_AT: u16 = 0x0201;
+const THUMBNAIL_BYTES: u16 = 0x0202;
+const INTEROPERABILITY: u16 = 0xa005;
+/// A number is no text, and no larger than this.
+const MAX_NUMBER_BYTES: usize = 8;
 
 pub(super) struct Exif {
     little_endian: bool,
@@ -65,10 +43,9 @@ pub(super) struct Exif {
     gps: Vec<Entry>,
     has_thumbnail: bool,
     has_maker_notes: bool,
+    /// Whether there is data that belongs to no field.
+    has_more: bool,
 }
-
-/// Whether a tag is kept.
-type Keep = fn(u16) -> bool;
 
 /// An entry of a directory, with its value in the byte order of the block.
 struct Entry {
@@ -76,17 +53,19 @@ struct Entry {
     kind: u16,
     count: u32,
     value: Vec<u8>,
+    /// Where the value is in the block.
+    place: Range<usize>,
 }
 
 impl Entry {
-    /// The text of the value; none for numbers.
-    fn text(&self) -> Option<&str> {
-        let text = match self.kind {
-            ASCII => &self.value[..],
-            UNDEFINED => self.value.strip_prefix(ENCODING)?,
-            _ => return None,
-        };
-        std::str::from_utf8(text).ok().map(|text| text.trim_end_matches('\0'))
+    /// The words of the value; none for numbers.
+    fn words(&self) -> Option<&str> {
+        fields::words(self.kind, &self.value)
+    }
+
+    /// Bytes of text, with what follows its end.
+    fn text_bytes(&self) -> usize {
+        if fields::is_text(self.kind, &self.value) { self.value.len() } else { 0 }
     }
 
     /// Whether it only says how the block or the picture was coded, or is listed by a name of its own.
@@ -96,16 +75,11 @@ impl Entry {
         own || short && TECHNICAL_TAGS.contains(&self.tag)
     }
 
-    /// Whether the value is a plain text, or too short for a picture.
-    fn is_safe(&self) -> bool {
-        let max = match self.tag {
-            LENS_RANGE => LENS_BYTES,
-            tag if POSITION_TAGS.contains(&tag) => POSITION_BYTES,
-            _ if self.kind == UNDEFINED => VERSION_BYTES,
-            _ => MAX_NUMBER_BYTES,
-        };
-        let is_number = self.kind != ASCII && self.value.len() <= max;
-        !self.value.is_empty() && (is_number || self.text().is_some_and(is_plain))
+    /// Whether it is a field that is kept, with a value of its own type and size, and words of people.
+    fn is_safe(&self, place: Place) -> bool {
+        let kept = fields::is_kept(place, self.tag, (self.kind, self.count), &self.value);
+        let is_text = fields::is_text(self.kind, &self.value);
+        kept && (!is_text || self.words().is_some_and(is_plain))
     }
 }
 
@@ -134,21 +108,45 @@ impl Reader<'_> {
         Some((entries.collect(), self.long(first + 12 * count).unwrap_or(0)))
     }
 
+    /// The number that an entry has, as an offset.
+    fn offset(self, entry: &Entry) -> Option<usize> {
+        let here = Reader { block: &entry.value, ..self };
+        (entry.value.len() == 4).then(|| here.long(0)).flatten().map(|at| at as usize)
+    }
+
+    /// Whether bytes other than zero are in no directory and no value of any.
+    fn has_more(self, directories: &[(usize, &[Entry])]) -> bool {
+        let mut known = Vec::from([Range { start: 0, end: 8 }]);
+        for (at, entries) in directories {
+            let count = usize::from(self.short(*at).unwrap_or(0)).min(MAX_ENTRIES);
+            known.push(*at..at.saturating_add(2 + 12 * count + 4));
+            known.extend(entries.iter().map(|entry| entry.place.clone()));
+            let number = |tag| {
+                entries.iter().find(|entry| entry.tag == tag).and_then(|entry| self.offset(entry))
+            };
+            let thumbnail = number(THUMBNAIL_AT).zip(number(THUMBNAIL_BYTES));
+            known.extend(thumbnail.map(|(at, length)| at..at.saturating_add(length)));
+        }
+        known.sort_by_key(|range| range.start);
+        known.push(self.block.len()..self.block.len());
+        let mut end = 0;
+        known.into_iter().any(|range| {
+            let gap = self.block.get(end..range.start).unwrap_or_default();
+            end = end.max(range.end);
+            gap.iter().any(|byte| *byte != 0)
+        })
+    }
+
     /// The entry at an offset; none if it is damaged. Values that are too long become empty.
     fn entry(self, at: usize) -> Option<Entry> {
         let (tag, kind, count) = (self.short(at)?, self.short(at + 2)?, self.long(at + 4)?);
-        let size = match kind {
-            1 | 2 | 6 | 7 => 1,
-            3 | 8 => 2,
-            4 | 9 | 11 => 4,
-            5 | 10 | 12 => 8,
-            _ => return None,
-        };
+        let size = fields::size(kind)?;
         let length = (count as usize).checked_mul(size)?;
         let start = if length <= 4 { at + 8 } else { self.long(at + 8)? as usize };
-        let value = self.block.get(start..start.checked_add(length)?)?;
-        let value = if length <= MAX_VALUE_BYTES { value.to_vec() } else { Vec::new() };
-        Some(Entry { tag, kind, count, value })
+        let place = start..start.checked_add(length)?;
+        let value = self.block.get(place.clone())?;
+        let value = if length <= MAX_TEXT { value.to_vec() } else { Vec::new() };
+        Some(Entry { tag, kind, count, value, place })
     }
 }
 
@@ -161,16 +159,37 @@ impl Exif {
             _ => return None,
         };
         let reader = Reader { block, little_endian };
-        let (main, next) = reader.directory(reader.long(4)? as usize)?;
-        let subdirectory = |pointer: u16| {
-            let entry = main.iter().find(|e| e.tag == pointer && e.value.len() == 4)?;
-            let at = Reader { block: &entry.value, ..reader }.long(0)?;
-            reader.directory(at as usize).map(|(entries, _)| entries)
+        let first = reader.long(4)? as usize;
+        let (main, next) = reader.directory(first)?;
+        let below = |entries: &[Entry], pointer: u16| {
+            let at = reader.offset(entries.iter().find(|entry| entry.tag == pointer)?)?;
+            reader.directory(at).map(|(entries, _)| (at, entries))
         };
-        let exif = subdirectory(EXIF_POINTER).unwrap_or_default();
-        let gps = subdirectory(GPS_POINTER).unwrap_or_default();
+        let nothing = || (0, Vec::new());
+        let (exif_at, exif) = below(&main, EXIF_POINTER).unwrap_or_else(nothing);
+        let (gps_at, gps) = below(&main, GPS_POINTER).unwrap_or_else(nothing);
         let has_maker_notes = exif.iter().any(|e| e.tag == MAKER_NOTE);
-        Some(Self { little_endian, main, exif, gps, has_thumbnail: next != 0, has_maker_notes })
+        let (more_at, more) = below(&exif, INTEROPERABILITY).unwrap_or_else(nothing);
+        let second = reader.directory(next as usize).filter(|_| next != 0);
+        let second = second.map_or_else(Vec::new, |(entries, _)| entries);
+        let directories = [
+            (first, &main[..]),
+            (exif_at, &exif),
+            (gps_at, &gps),
+            (more_at, &more),
+            (next as usize, &second),
+        ];
+        let directories: Vec<_> = directories.into_iter().filter(|(at, _)| *at != 0).collect();
+        let has_more = reader.has_more(&directories);
+        Some(Self {
+            little_endian,
+            main,
+            exif,
+            gps,
+            has_thumbnail: next != 0,
+            has_maker_notes,
+            has_more,
+        })
     }
 
     /// Sensitive parts of the block, for reports.
@@ -186,29 +205,28 @@ impl Exif {
 
     /// A new block with the tags that are kept and upright orientation, the kinds of metadata in it, and whether fields
     /// were left out.
-    pub fn safe_copy(&self) -> (Vec<u8>, Vec<&'static str>, bool) {
-        let lists: [(&[Entry], Keep); 3] = [
-            (&self.main, |tag| KEPT_MAIN_TAGS.contains(&tag)),
-            (&self.exif, |tag| KEPT_EXIF_TAGS.contains(&tag)),
-            (&self.gps, |tag| tag <= LAST_GPS_TAG),
-        ];
-        let safe = lists.map(|(entries, keep)| {
+    pub fn safe_copy(&self, room: &mut Room) -> (Vec<u8>, Vec<&'static str>, bool) {
+        let lists = [(Place::Main, &self.main), (Place::Exif, &self.exif), (Place::Gps, &self.gps)];
+        let safe = lists.map(|(place, entries)| {
             let mut safe: Vec<&Entry> = Vec::new();
-            for entry in entries.iter().filter(|e| keep(e.tag) && e.is_safe()) {
+            for entry in entries.iter().filter(|entry| entry.is_safe(place)) {
                 if safe.iter().all(|known| known.tag != entry.tag) {
                     safe.push(entry);
                 }
             }
             safe
         });
-        let all = Together::of(safe.iter().flatten().filter_map(|e| e.text()));
+        // With what is too long, too: a picture must not get in by its first part.
+        let texts = lists.iter().flat_map(|(_, entries)| *entries).filter_map(Entry::words);
+        let all = Together::of(texts);
         let [mut main, exif, gps] = safe.map(|entries| {
-            let allowed = entries.into_iter().filter(|e| all.allow(e.text()));
+            let allowed = entries.into_iter().filter(|e| all.allow(e.words()));
+            let allowed = allowed.filter(|e| room.take(e.text_bytes()));
             allowed.map(|e| (e.tag, e.kind, e.count, e.value.clone())).collect::<Vec<_>>()
         });
         let kept = main.len() + exif.len() + gps.len();
-        let fields = lists.iter().flat_map(|(entries, _)| *entries);
-        let left_out = fields.filter(|e| !e.is_technical()).count() > kept;
+        let fields = lists.iter().flat_map(|(_, entries)| *entries);
+        let left_out = self.has_more || fields.filter(|e| !e.is_technical()).count() > kept;
         main.push((ORIENTATION, 3, 1, self.short(1).to_vec()));
         for (pointer, entries) in [(EXIF_POINTER, &exif), (GPS_POINTER, &gps)] {
             if !entries.is_empty() {

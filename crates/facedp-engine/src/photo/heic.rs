@@ -11,6 +11,7 @@ use moxcms::{
     CicpColorPrimaries, CicpProfile, ColorProfile, MatrixCoefficients, TransferCharacteristics,
 };
 
+use super::boxes;
 use super::container::{Compression, Container};
 use super::{Photo, Samples};
 use crate::error::{Error, Result};
@@ -137,79 +138,4 @@ fn profile(image: &DecodedImage, container: &mut Container) -> Option<Vec<u8>> {
         full_range: true,
     });
     profile.encode().ok()
-}
-
-/// The boxes of a file, for reports of what is left out.
-mod boxes {
-    /// The name of a box, and its body.
-    type Named<'a> = (&'a [u8; 4], &'a [u8]);
-
-    /// Kinds of data besides the primary picture, EXIF and XMP.
-    pub fn kinds(file: &[u8]) -> Vec<&'static str> {
-        let mut kinds = Vec::new();
-        let (top, end) = children(file);
-        for (name, body) in top {
-            match name {
-                b"ftyp" | b"mdat" => {}
-                b"meta" => kinds.extend(of_meta(body.get(4..).unwrap_or_default())),
-                b"moov" => kinds.push("further pictures"),
-                b"free" | b"skip" if body.iter().all(|byte| *byte == 0) => {}
-                _ => kinds.push("other data"),
-            }
-        }
-        if file[end..].iter().any(|byte| *byte != 0) {
-            kinds.push("data after the picture");
-        }
-        kinds
-    }
-
-    fn of_meta(meta: &[u8]) -> Vec<&'static str> {
-        let mut kinds = Vec::new();
-        for (name, body) in children(meta).0 {
-            match name {
-                // References between pictures, each a box of its own.
-                b"iref" => {
-                    let references = children(body.get(4..).unwrap_or_default()).0;
-                    if references.iter().any(|(name, _)| *name == b"thmb") {
-                        kinds.push("thumbnail");
-                    }
-                }
-                b"iprp" => {
-                    let properties =
-                        children(body).0.into_iter().filter(|(name, _)| *name == b"ipco");
-                    let properties = properties.flat_map(|(_, all)| children(all).0);
-                    let is_map = |(name, body): &Named<'_>| {
-                        *name == b"auxC" && !body.windows(5).any(|w| w == b"alpha" || w == b":hevc")
-                    };
-                    if properties.collect::<Vec<_>>().iter().any(is_map) {
-                        kinds.push("further pictures");
-                    }
-                }
-                _ => {}
-            }
-        }
-        kinds
-    }
-
-    /// The boxes in a stretch of bytes, and where they end.
-    fn children(bytes: &[u8]) -> (Vec<Named<'_>>, usize) {
-        let (mut found, mut at) = (Vec::new(), 0);
-        while let Some((head, _)) = bytes[at..].split_first_chunk::<8>() {
-            let [a, b, c, d, ..] = *head;
-            let (start, size) = match u32::from_be_bytes([a, b, c, d]) as usize {
-                0 => (8, bytes.len() - at),
-                1 => {
-                    let Some(long) = bytes.get(at + 8..at + 16) else { break };
-                    let long = long.iter().fold(0_u64, |all, byte| all << 8 | u64::from(*byte));
-                    (16, usize::try_from(long).unwrap_or(usize::MAX))
-                }
-                size => (8, size),
-            };
-            let end = at.checked_add(size).filter(|end| *end <= bytes.len() && size >= start);
-            let (Some(end), Some(name)) = (end, bytes[at + 4..].first_chunk::<4>()) else { break };
-            found.push((name, &bytes[at + start..end]));
-            at = end;
-        }
-        (found, at)
-    }
 }

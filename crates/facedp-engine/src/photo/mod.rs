@@ -1,13 +1,17 @@
 //! A decoded photo: reading its samples, and adding changes to them.
 
+mod boxes;
 mod colour;
 mod container;
+mod curve;
 mod decode;
 mod displace;
 mod encode;
 mod exif;
+mod fields;
 mod heic;
 mod jpeg;
+mod packed;
 mod pixels;
 mod plain;
 mod profile;

@@ -11,6 +11,22 @@ const MAX_ODD: usize = 300;
 /// Such bytes of one value that are kept where the whole has too many.
 const MAX_ODD_OF_VALUE: usize = 30;
 
+/// Bytes of text that are kept of EXIF and XMP together, and of EXIF alone.
+pub(super) const MAX_TOGETHER: usize = 2000;
+pub(super) const MAX_EXIF: usize = 1000;
+
+/// What is left of a number of bytes.
+pub(super) struct Room(pub usize);
+
+impl Room {
+    /// Takes so many bytes if there are as many.
+    pub fn take(&mut self, bytes: usize) -> bool {
+        let left = self.0.checked_sub(bytes);
+        self.0 = left.unwrap_or(self.0);
+        left.is_some()
+    }
+}
+
 /// Whether a text is what people write into fields. A picture in base64 is not.
 pub(super) fn is_plain(text: &str) -> bool {
     let is_address = |word: &str| word.starts_with("http://") || word.starts_with("https://");

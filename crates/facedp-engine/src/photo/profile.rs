@@ -2,19 +2,19 @@
 //!
 //! A profile is a header of 128 bytes, a table of tags, and their data. It can carry anything in private tags,
 //! between tags and after its end. So it is written anew from primaries and tone curves. Profiles with lookup
-//! tables, which can hold any numbers, are applied instead: the samples become sRGB.
+//! tables or with curves of their own, which can hold any numbers, are applied instead: the samples become sRGB.
 
 use std::ops::Range;
 
 use moxcms::{ColorProfile, Layout, TransformOptions};
 
+use super::curve;
 use super::plain::is_plain;
 use super::{Photo, Samples};
 
 /// Larger profiles are left out. Those with large tables have some hundred kilobytes.
 const MAX_BYTES: usize = 4_000_000;
 const MAX_TAGS: usize = 100;
-const MAX_CURVE_POINTS: usize = 4096;
 const MAX_NAME: usize = 80;
 const HEADER: usize = 128;
 /// Tags with an XYZ value, and tags with a matrix.
@@ -32,7 +32,9 @@ const COMMON_TAGS: [&[u8; 4]; 14] = [
 ];
 const MAX_COMMON: usize = 200;
 /// What a source had more than a profile, for reports.
-const AFTER: &str = "data after the colour profile";
+/// Data that is no profile, or not one.
+pub(super) const FOREIGN: &str = "data in place of a colour profile";
+pub(super) const AFTER: &str = "data after the colour profile";
 const INSIDE: &str = "other data in the colour profile";
 
 /// What becomes of a profile.
@@ -143,10 +145,10 @@ impl<'a> Source<'a> {
                     tags.push((*name, xyz(self.tag(name)?)?));
                 }
                 for name in CURVE_TAGS {
-                    tags.push((*name, curve(self.tag(name)?)?));
+                    tags.push((*name, curve::anew(self.tag(name)?)?));
                 }
             }
-            false => tags.push((*b"kTRC", curve(self.tag(b"kTRC")?)?)),
+            false => tags.push((*b"kTRC", curve::anew(self.tag(b"kTRC")?)?)),
         }
         Some(assembled(&self.header()?, &tags))
     }
@@ -185,25 +187,6 @@ fn sized(data: &[u8], kind: &[u8; 4], length: usize) -> Option<Vec<u8>> {
 
 fn xyz(data: &[u8]) -> Option<Vec<u8>> {
     sized(data, b"XYZ ", 20)
-}
-
-/// A tone curve that never falls.
-fn curve(data: &[u8]) -> Option<Vec<u8>> {
-    match data.get(..4)? {
-        b"curv" => {
-            let count = usize::try_from(long(data, 8)?).ok().filter(|n| *n <= MAX_CURVE_POINTS)?;
-            let points = data.get(12..12 + 2 * count)?;
-            let levels: Vec<u16> =
-                points.chunks_exact(2).map(|p| u16::from_be_bytes([p[0], p[1]])).collect();
-            levels.is_sorted().then(|| [&data[..4], &[0; 4], &data[8..12], points].concat())
-        }
-        b"para" => {
-            let parameters = [1, 3, 4, 5, 7].get(usize::from(*data.get(9)?))?;
-            let values = data.get(12..12 + 4 * parameters)?;
-            Some([b"para", &[0; 4][..], &[0, data[9], 0, 0], values].concat())
-        }
-        _ => None,
-    }
 }
 
 /// The first text of a tag, if it is plain ASCII.

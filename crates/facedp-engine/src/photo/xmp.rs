@@ -5,16 +5,37 @@
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::plain::{Together, is_plain};
+use super::plain::{Room, Together, is_plain};
 
 /// Longer packets are dropped: about what fits in one JPEG segment.
 const MAX_BYTES: usize = 65_000;
 /// Parts of a packet; packets of cameras and editors have some hundreds.
 const MAX_NODES: u32 = 10_000;
 /// Items of a list, such as keywords.
-const MAX_ITEMS: usize = 100;
-/// Bytes of all values together.
-const MAX_VALUES: usize = 10_000;
+const MAX_ITEMS: usize = 50;
+/// Bytes of the name of a language.
+const MAX_LANGUAGE: usize = 11;
+/// Bytes of a property's values, but for those that are longer or shorter.
+const MAX_PROPERTY: usize = 100;
+const OTHER_LENGTHS: [(&str, usize); 15] = [
+    ("description", 600),
+    ("subject", 500),
+    ("rights", 300),
+    ("UsageTerms", 300),
+    ("Instructions", 300),
+    ("title", 200),
+    ("Headline", 200),
+    ("creator", 200),
+    ("WebStatement", 200),
+    ("CreateDate", 40),
+    ("ModifyDate", 40),
+    ("DateCreated", 40),
+    ("Rating", 8),
+    ("Marked", 8),
+    ("CountryCode", 8),
+];
+/// Bytes of the packet's own instructions and attributes, which are written anew.
+const MAX_FRAME: usize = 100;
 
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
@@ -90,13 +111,24 @@ struct Property {
 }
 
 impl Property {
+    /// Bytes of its values, with their languages where those are written, and with the ends of values.
+    fn bytes(&self) -> usize {
+        let language = |language: &str| if self.form == Alt { language.len() } else { 0 };
+        self.values.iter().map(|(of, text)| text.len() + 1 + language(of)).sum()
+    }
+
+    fn max_bytes(&self) -> usize {
+        let other = OTHER_LENGTHS.iter().find(|(name, _)| *name == self.name);
+        other.map_or(MAX_PROPERTY, |(_, max)| *max)
+    }
+
     fn texts(&self) -> impl Iterator<Item = &str> {
         self.values.iter().map(|(_, text)| text.as_str())
     }
 }
 
-/// Reads a packet; none if it is none.
-pub(super) fn safe_copy(packet: &[u8]) -> Option<SafeXmp> {
+/// Reads a packet; none if it is none. Keeps as many bytes of text as there is room for.
+pub(super) fn safe_copy(packet: &[u8], mut room: Room) -> Option<SafeXmp> {
     let text = std::str::from_utf8(packet).ok().filter(|text| text.len() <= MAX_BYTES)?;
     let text = text.trim_end_matches('\0');
     let options = ParsingOptions { nodes_limit: MAX_NODES, ..ParsingOptions::default() };
@@ -106,21 +138,29 @@ pub(super) fn safe_copy(packet: &[u8]) -> Option<SafeXmp> {
         in_rdf && node.is_element()
     });
     let mut kept: Vec<Property> = Vec::new();
+    let mut texts: Vec<String> = Vec::new();
     let mut left_out: Vec<String> = Vec::new();
-    let mut room = MAX_VALUES;
     let mut add = |uri: Option<&str>, name: &str, values: Option<Vec<(String, String)>>| {
         let property = known(uri, name).zip(values.filter(|values| !values.is_empty()));
-        let property = property.filter(|((namespace, name, _), values)| {
-            let bytes: usize = values.iter().map(|(_, text)| text.len()).sum();
-            let repeated = kept.iter().any(|p| p.namespace == *namespace && p.name == *name);
-            let fits = bytes <= room && !repeated;
-            room -= if fits { bytes } else { 0 };
-            fits
+        let property = property.map(|((namespace, name, form), values)| Property {
+            namespace,
+            name,
+            form,
+            values,
+        });
+        // With what is too long, too: a picture must not get in by its first part.
+        texts.extend(property.iter().flat_map(Property::texts).map(str::to_owned));
+        let property = property.filter(|property| {
+            let is_list = property.form != Text;
+            let same = |p: &Property| (p.namespace, p.name) == (property.namespace, property.name);
+            let bytes = property.bytes();
+            (is_list || property.values.len() == 1)
+                && !kept.iter().any(same)
+                && bytes <= property.max_bytes()
+                && room.take(bytes)
         });
         match property {
-            Some(((namespace, name, form), values)) => {
-                kept.push(Property { namespace, name, form, values });
-            }
+            Some(property) => kept.push(property),
             None => {
                 let prefix = prefix(uri);
                 if !left_out.contains(&prefix) {
@@ -139,7 +179,7 @@ pub(super) fn safe_copy(packet: &[u8]) -> Option<SafeXmp> {
             add(child.tag_name().namespace(), child.tag_name().name(), values(child));
         }
     }
-    let all = Together::of(kept.iter().flat_map(Property::texts));
+    let all = Together::of(texts.iter().map(String::as_str));
     kept.retain(|property| {
         let allowed = all.allow(property.texts());
         let prefix = KEPT[property.namespace].1;
@@ -148,9 +188,39 @@ pub(super) fn safe_copy(packet: &[u8]) -> Option<SafeXmp> {
         }
         allowed
     });
+    left_out.extend(further(&document).map(str::to_owned));
     left_out.sort();
     let packet = (!kept.is_empty()).then(|| written(&kept));
     Some(SafeXmp { packet, left_out })
+}
+
+/// What a packet has besides properties: comments, instructions, and other text.
+fn further(document: &Document<'_>) -> impl Iterator<Item = &'static str> {
+    let (mut comments, mut instructions, mut text) = (false, false, false);
+    // Not below the descriptions: their properties are kept as a whole, or listed as a whole.
+    let mut open = vec![document.root()];
+    while let Some(node) = open.pop() {
+        let value = node.text().unwrap_or_default();
+        comments |= node.is_comment();
+        let instruction = node.pi();
+        let usual = |target: &str, value: &str| target == "xpacket" && value.len() <= MAX_FRAME;
+        instructions |=
+            instruction.is_some_and(|pi| !usual(pi.target, pi.value.unwrap_or_default()));
+        text |= node.is_text() && !value.trim().is_empty();
+        let is_property = node
+            .parent()
+            .and_then(|parent| parent.parent())
+            .is_some_and(|above| above.has_tag_name((RDF, "RDF")));
+        let attributes = node.attributes().map(|attribute| attribute.value().len());
+        let in_frame = !node.parent().is_some_and(|above| above.has_tag_name((RDF, "RDF")));
+        text |= in_frame && !is_property && attributes.sum::<usize>() > MAX_FRAME;
+        if !(is_property && node.is_element()) {
+            open.extend(node.children());
+        }
+    }
+    [(comments, "comments"), (instructions, "instructions"), (text, "other text")]
+        .into_iter()
+        .filter_map(|(has, name)| has.then_some(name))
 }
 
 const DEFAULT_LANGUAGE: &str = "x-default";
@@ -175,8 +245,8 @@ fn values(property: Node<'_, '_>) -> Option<Vec<(String, String)>> {
         let plain = node.children().all(|child| child.is_text());
         let text = node.text().unwrap_or_default().trim();
         let language = node.attribute((XML, "lang")).unwrap_or(DEFAULT_LANGUAGE);
-        let known =
-            language.len() <= 20 && language.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        let known = language.len() <= MAX_LANGUAGE
+            && language.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
         let attributes = node.attributes().all(|a| a.namespace() == Some(XML));
         (plain && known && attributes && is_plain(text))
             .then(|| (language.to_owned(), text.to_owned()))
@@ -242,6 +312,11 @@ fn escaped(text: &str) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::photo::plain::MAX_TOGETHER;
+
+    fn copied(packet: &[u8]) -> Option<SafeXmp> {
+        safe_copy(packet, Room(MAX_TOGETHER))
+    }
 
     fn packet(inner: &str) -> Vec<u8> {
         format!(
@@ -256,7 +331,7 @@ mod tests {
     #[test]
     fn known_text_is_kept_in_a_packet_of_our_own() {
         let data = "QUJD".repeat(200);
-        let safe = safe_copy(&packet(&format!(
+        let safe = copied(&packet(&format!(
             "d:source='here'><d:title><rdf:Alt><rdf:li xml:lang='de'>A &amp; &lt;B></rdf:li></rdf:Alt>\
              </d:title><d:subject><rdf:Bag><rdf:li>one</rdf:li><rdf:li>two</rdf:li></rdf:Bag></d:subject>\
              <i:Data>{data}</i:Data><u:x>{data}</u:x><d:format>image/jpeg</d:format>"
@@ -268,7 +343,7 @@ mod tests {
         assert!(text.contains("<rdf:li>one</rdf:li><rdf:li>two</rdf:li>"), "{text}");
         assert!(!text.contains("QUJD") && !text.contains("image/jpeg"), "{text}");
         assert_eq!(safe.left_out, ["GImage", "dc", "unknown"]);
-        assert_eq!(safe_copy(text.as_bytes()).unwrap().packet.unwrap(), text.as_bytes());
+        assert_eq!(copied(text.as_bytes()).unwrap().packet.unwrap(), text.as_bytes());
     }
 
     #[test]
@@ -282,7 +357,7 @@ mod tests {
             format!("><d:title><rdf:Alt><rdf:li u:x='{data}'>a</rdf:li></rdf:Alt></d:title>"),
             format!("><d:title><rdf:Alt><rdf:li><u:x>{data}</u:x></rdf:li></rdf:Alt></d:title>"),
         ] {
-            let safe = safe_copy(&packet(&inner)).unwrap();
+            let safe = copied(&packet(&inner)).unwrap();
             assert!(safe.packet.is_none() && safe.left_out == ["dc"], "{inner}");
         }
     }
@@ -302,18 +377,61 @@ mod tests {
             format!("><d:description>{text}</d:description>").replace(&text, &text[..900]),
             format!(">{}", shared.concat()),
         ] {
-            let safe = safe_copy(&packet(&inner)).unwrap();
+            let safe = copied(&packet(&inner)).unwrap();
             assert!(safe.packet.is_none() && safe.left_out == ["dc"], "{inner}");
         }
+    }
+
+    #[test]
+    fn what_is_no_property_is_listed() {
+        for (inner, name) in [
+            ("><!-- a face -->", "comments"),
+            ("><?face a?>", "instructions"),
+            (">a face", "other text"),
+        ] {
+            let safe = copied(&packet(&format!("{inner}<d:source>here</d:source>"))).unwrap();
+            assert!(
+                safe.packet.is_some() && safe.left_out == [name],
+                "{inner}: {:?}",
+                safe.left_out
+            );
+        }
+        let text = String::from_utf8(packet("><d:source>here</d:source>")).unwrap();
+        for (from, to, name) in [
+            ("<rdf:RDF", "<a>a face</a><rdf:RDF", "other text"),
+            ("<rdf:RDF", &format!("<a b='{}'/><rdf:RDF", "a ".repeat(60)), "other text"),
+            ("begin=''", &format!("begin='{}'", "a ".repeat(60)), "instructions"),
+            ("<x:xmpmeta", "<!-- a face --><x:xmpmeta", "comments"),
+        ] {
+            let safe = copied(text.replacen(from, to, 1).as_bytes()).unwrap();
+            assert!(safe.left_out == [name], "{to}: {:?}", safe.left_out);
+        }
+    }
+
+    #[test]
+    fn properties_have_lengths_of_their_own() {
+        let long = "a day at the sea ".repeat(12);
+        let languages: String =
+            (0..40).map(|n| format!("<rdf:li xml:lang='abcdefgh-{n:02}'>a</rdf:li>")).collect();
+        for inner in [
+            format!("><d:source>{long}</d:source>"),
+            format!("><d:title><rdf:Alt>{languages}</rdf:Alt></d:title>"),
+        ] {
+            let safe = copied(&packet(&inner)).unwrap();
+            assert!(safe.packet.is_none() && safe.left_out == ["dc"], "{inner}");
+        }
+        let inner = format!("><d:description>{long}</d:description>");
+        assert!(copied(&packet(&inner)).unwrap().packet.is_some());
+        assert!(safe_copy(&packet(&inner), Room(200)).unwrap().packet.is_none());
     }
 
     #[test]
     fn what_is_no_packet_is_refused() {
         let bomb = "<!DOCTYPE a [<!ENTITY b 'bbbbbbbb'>]><a>&b;</a>";
         for text in ["", "<a", "no packet", bomb, &"<a>".repeat(20_000)] {
-            assert!(safe_copy(text.as_bytes()).is_none());
+            assert!(copied(text.as_bytes()).is_none());
         }
         let deep = format!("{}{}", "<a>".repeat(4_000), "</a>".repeat(4_000));
-        assert!(safe_copy(deep.as_bytes()).is_some_and(|safe| safe.packet.is_none()));
+        assert!(copied(deep.as_bytes()).is_some_and(|safe| safe.packet.is_none()));
     }
 }
