@@ -5,7 +5,7 @@ import { el } from "./dom.js";
 /** Shares of photos that recognisers which steering does not know still match with another photo of the person, on
  *  Labeled Faces in the Wild: docs/measurements/steered.md. */
 const STRENGTHS = {
-  low: "Changes least. Many other recognisers still match the face: 18 to 34 of 100 photos in our tests.",
+  low: "Changes least. Many other recognisers still match the face: 28 to 48 of 100 photos in our tests.",
   medium: "Hard to see without the original beside it. Other recognisers still match 3 to 8 of 100 photos in our tests.",
   high: "Looks like somebody else, some years older at times. Other recognisers still match 1 to 4 of 100 photos in our tests.",
 };
