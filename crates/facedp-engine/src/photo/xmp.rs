@@ -203,9 +203,9 @@ fn further(document: &Document<'_>) -> impl Iterator<Item = &'static str> {
         let value = node.text().unwrap_or_default();
         comments |= node.is_comment();
         let instruction = node.pi();
-        let usual = |target: &str, value: &str| target == "xpacket" && value.len() <= MAX_FRAME;
+        let expected = |target: &str, value: &str| target == "xpacket" && value.len() <= MAX_FRAME;
         instructions |=
-            instruction.is_some_and(|pi| !usual(pi.target, pi.value.unwrap_or_default()));
+            instruction.is_some_and(|pi| !expected(pi.target, pi.value.unwrap_or_default()));
         text |= node.is_text() && !value.trim().is_empty();
         let is_property = node
             .parent()
